@@ -1,8 +1,9 @@
-"""Bytes and text of one file: decoding as Python does it, encoding back without loss, and a write that happens whole or not at all."""
+"""Bytes and text of one file: decoding as Python does it, encoding back without loss, a write that happens whole or not at all."""
 
 from __future__ import annotations
 
 import codecs
+import contextlib
 import os
 import re
 import stat
@@ -161,14 +162,14 @@ def read(path: str) -> bytes | DocumentError:
 def write_atomically(path: str, before: bytes, after: bytes) -> DocumentError | None:
     """Replace the content `before` of a file by `after`: the file has either, never a part of it.
 
-    Mode bits stay, a symlink stays one (its target is written), and a file that is read-only or no longer holds `before` is refused.
+    Mode bits stay and a symlink stays one: its target is written. A file that is read-only or no longer holds `before` is refused.
     """
     target = os.path.realpath(path)
     try:
         status = os.stat(target)
         if not stat.S_ISREG(status.st_mode):
             return DocumentError("was not written: it is not a regular file")
-        # Renaming over a file needs no permission on the file itself, and root may write anything: the mode bits say what its owner wants.
+        # Renaming over a file needs no permission on the file, and root may write anything: its mode says what its owner wants.
         if not status.st_mode & 0o222 or not os.access(target, os.W_OK):
             return DocumentError("was not written: it is read-only")
         return _replace(target, status, before, after)
@@ -208,10 +209,9 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 def _keep_owner_and_mode(descriptor: int, temporary: str, status: os.stat_result) -> None:
     if hasattr(os, "fchown") and (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
-        try:
+        # A file of somebody else that we may write becomes ours.
+        with contextlib.suppress(PermissionError):
             os.fchown(descriptor, status.st_uid, status.st_gid)
-        except PermissionError:
-            pass  # a file of somebody else that we may write becomes ours; its group may not be one of ours
     # After the owner, since changing that clears the set-id bits.
     os.chmod(temporary, stat.S_IMODE(status.st_mode))
 
