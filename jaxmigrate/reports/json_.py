@@ -1,0 +1,67 @@
+"""The report of a run for programs: one JSON document whose keys stay; new keys may be added within a schema number."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from jaxmigrate import __version__
+from jaxmigrate.model import FileResult, Finding, Outcome, Position, Settings, Status
+from jaxmigrate.reports.summary import summarise
+
+SCHEMA = 1
+
+Json = dict[str, object]
+
+
+def render(results: Sequence[FileResult], *, wrote: bool, settings: Settings, elapsed: float | None = None) -> str:
+    """The results as indented JSON text; files without anything to say are only counted.
+
+    Lines and columns count from 1, columns in characters.
+    """
+    summary = summarise(results)
+    document: Json = {
+        "schema": SCHEMA,
+        "version": __version__,
+        "target": str(settings.target),
+        "wrote": wrote,
+        "elapsed": None if elapsed is None else round(elapsed, 3),
+        "requires": str(summary.requires) if summary.requires else None,
+        "summary": {
+            "files": {status.value: summary.files[status] for status in Status},
+            "findings": {outcome.value: len(summary.of(outcome)) for outcome in Outcome},
+            "codemods": {name: dict(sorted(row.items())) for name, row in summary.table().items()},
+        },
+        "files": [_file(result) for result in results if result.findings or result.status is not Status.UNCHANGED],
+    }
+    return json.dumps(document, indent=2, ensure_ascii=True) + "\n"
+
+
+def _file(result: FileResult) -> Json:
+    return {
+        "path": result.path,
+        "status": result.status.value,
+        "reason": result.reason or None,
+        "written": result.written,
+        "requires": str(result.requires) if result.requires else None,
+        "findings": [_finding(finding) for finding in result.findings],
+    }
+
+
+def _finding(finding: Finding) -> Json:
+    return {
+        "codemod": finding.codemod,
+        "symbol": finding.symbol or None,
+        "start": _position(finding.position),
+        "end": _position(finding.end),
+        "message": finding.message,
+        "applicability": str(finding.applicability),
+        "outcome": finding.outcome.value,
+        "before": finding.before,
+        "after": finding.after,
+        "requires": str(finding.requires) if finding.requires else None,
+    }
+
+
+def _position(position: Position) -> Json:
+    return {"line": position.line, "column": position.column + 1}

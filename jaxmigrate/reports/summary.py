@@ -1,0 +1,90 @@
+"""Counts over the results of a run, shared by every report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from jaxmigrate.model import Applicability, FileResult, Finding, Outcome, Status, Version
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A finding and the file it is in."""
+
+    path: str
+    finding: Finding
+
+    @property
+    def where(self) -> str:
+        """``path:line:column``, the column counted from 1 as editors do."""
+        return f"{self.path}:{self.finding.position.line}:{self.finding.position.column + 1}"
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a run did, in the order of its files."""
+
+    places: tuple[Place, ...]
+    files: Counter[Status]
+    failed: tuple[FileResult, ...]
+    skipped: tuple[FileResult, ...]
+    requires: Version | None
+
+    def of(self, outcome: Outcome) -> list[Place]:
+        """The findings that ended so."""
+        return [place for place in self.places if place.finding.outcome is outcome]
+
+    def applied(self, applicability: Applicability) -> list[Place]:
+        """The edits of one applicability that are in the result."""
+        return [place for place in self.of(Outcome.APPLIED) if place.finding.applicability is applicability]
+
+    def table(self) -> dict[str, Counter[str]]:
+        """Codemod -> number of findings by column: ``safe``, ``review``, ``unsafe`` (applied), ``held``, ``manual``."""
+        table: dict[str, Counter[str]] = {}
+        for place in self.places:
+            column = _column(place.finding)
+            if column:
+                table.setdefault(place.finding.codemod, Counter())[column] += 1
+        return dict(sorted(table.items()))
+
+
+def summarise(results: Sequence[FileResult]) -> Summary:
+    """Count `results`."""
+    found = tuple(place for result in results for place in places(result))
+    versions = [place.finding.requires for place in found if place.finding.outcome is Outcome.APPLIED and place.finding.requires]
+    return Summary(
+        found,
+        Counter(result.status for result in results),
+        tuple(result for result in results if result.status is Status.FAILED),
+        tuple(result for result in results if result.status is Status.SKIPPED),
+        max(versions, default=None),
+    )
+
+
+def places(result: FileResult) -> list[Place]:
+    """The findings of a file by position; none of a failed file, which is as it was whatever had been planned."""
+    if result.status is Status.FAILED:
+        return []
+    return [Place(display(result.path), finding) for finding in sorted(result.findings, key=_position)]
+
+
+def display(text: str) -> str:
+    """`text` on one line and printable: file names may hold anything."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
+
+
+def count(number: int, noun: str, plural: str = "") -> str:
+    """``1 file``, ``2 files``."""
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+def _position(finding: Finding) -> tuple[int, int]:
+    return finding.position.line, finding.position.column
+
+
+def _column(finding: Finding) -> str:
+    if finding.outcome is Outcome.APPLIED:
+        return str(finding.applicability)
+    return finding.outcome.value if finding.outstanding else ""
