@@ -1,4 +1,4 @@
-"""Bytes and text of one file: decoding as Python does it, encoding back without loss, a write that happens whole or not at all."""
+"""Bytes and text of one file: decoding as Python does it, encoding without loss, a write that happens whole or not at all."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def read(path: str) -> bytes | DocumentError:
 def write_atomically(path: str, before: bytes, after: bytes) -> DocumentError | None:
     """Replace the content `before` of a file by `after`: the file has either, never a part of it.
 
-    Mode bits stay and a symlink stays one: its target is written. A file that is read-only or no longer holds `before` is refused.
+    Mode bits stay; a symlink stays one, its target is written. A file that is read-only or no longer holds `before` is refused.
     """
     target = os.path.realpath(path)
     try:

@@ -1,0 +1,1 @@
+"""Where old JAX lives besides plain Python files."""

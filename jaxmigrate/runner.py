@@ -1,0 +1,386 @@
+"""Many files: look for those that matter, rewrite each on its own, in order, and let none of them end the run."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from jaxmigrate.discovery import PYTHON, TEXT, discover, git_root, kind_of
+from jaxmigrate.gate import has_trace
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ProcessPoolExecutor
+
+    from jaxmigrate.model import FileResult, ProjectIndex, Settings
+    from jaxmigrate.project import Indexer
+
+# This module is on the path of every start: what only a hit needs is imported when there is one.
+
+MAX_BYTES = 5_000_000
+"""A larger file that mentions a migrated name is generated, and would need gigabytes to parse."""
+PARALLEL_BYTES = 1_500_000
+"""Bytes to parse from which several processes are faster than one."""
+_CHUNK_BYTES = 100_000
+_CHUNK_FILES = 16
+_AHEAD = 4
+"""Chunks per worker that are handed out before their results are taken: bounds what is kept in memory."""
+_READ = 1 << 20
+
+Progress = Callable[[int, int], None]
+"""Told from time to time how many files are done, of how many."""
+
+
+class Hit(NamedTuple):
+    """A file that must be parsed, or one that cannot be (`reason` says why)."""
+
+    path: str
+    kind: str
+    size: int
+    reason: str = ""
+
+
+class Survey(NamedTuple):
+    """What the first look at all files found."""
+
+    hits: list[Hit]
+    indexer: Indexer | None
+    """Knows the hits; None when there are none."""
+
+
+def run(
+    files: Sequence[tuple[str, str]],
+    settings: Settings,
+    *,
+    jobs: int | None = None,
+    write: bool = False,
+    progress: Progress | None = None,
+) -> Iterator[FileResult]:
+    """Rewrite `files` (path, kind) and yield the results of those that matter, in order.
+
+    Files without a trace of a migrated API are read and nothing more: they have no result.
+    """
+    survey = look(files, progress)
+    yield from process(survey, files, settings, jobs=jobs, write=write, progress=progress)
+
+
+def look(files: Sequence[tuple[str, str]], progress: Progress | None = None) -> Survey:
+    """Read every file once and keep the names of those that may hold something to migrate."""
+    hits: list[Hit] = []
+    indexer: Indexer | None = None
+    for number, (path, kind) in enumerate(files):
+        if progress is not None and not number & 255:
+            progress(number, len(files))
+        try:
+            data = _read(path)
+        except OSError as error:
+            hits.append(Hit(path, kind, 0, _unreadable(error)))
+            continue
+        if not has_trace(data):
+            continue
+        if kind == TEXT:
+            hits.append(Hit(path, kind, len(data)))
+        elif _matters(data):
+            hits.append(_hit(path, data))
+            indexer = indexer or _indexer()
+            indexer.add(path, data)
+    return Survey(hits, indexer)
+
+
+def _matters(data: bytes) -> bool:
+    from jaxmigrate.registry import prefilter
+
+    return prefilter(data)
+
+
+def _hit(path: str, data: bytes) -> Hit:
+    if len(data) <= MAX_BYTES:
+        return Hit(path, PYTHON, len(data))
+    reason = f"{len(data) / 1e6:.1f} MB is too large to parse (limit {MAX_BYTES / 1e6:.0f} MB); exclude it if it is generated"
+    return Hit(path, PYTHON, len(data), reason)
+
+
+def _read(path: str) -> bytes:
+    """The content of a file with the fewest system calls: most trees are read and left."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    try:
+        data = os.read(descriptor, _READ)
+        if len(data) == _READ:
+            parts = [data]
+            while part := os.read(descriptor, _READ):
+                parts.append(part)
+            data = b"".join(parts)
+    finally:
+        os.close(descriptor)
+    return data
+
+
+def _unreadable(error: OSError) -> str:
+    from jaxmigrate.document import describe
+
+    return f"cannot be read: {describe(error)}"
+
+
+def _indexer() -> Indexer:
+    from jaxmigrate.project import Indexer
+
+    return Indexer()
+
+
+def process(
+    survey: Survey,
+    files: Sequence[tuple[str, str]],
+    settings: Settings,
+    *,
+    jobs: int | None = None,
+    write: bool = False,
+    progress: Progress | None = None,
+) -> Iterator[FileResult]:
+    """Rewrite the hits of a survey and yield their results in order."""
+    if not survey.hits:
+        return
+    work = _Work(settings, _index(survey.indexer, files, survey.hits))
+    workers = _workers(survey.hits, jobs)
+    results = _parallel(survey.hits, work, workers) if workers > 1 else map(work.rewrite, survey.hits)
+    for number, result in enumerate(results):
+        if progress is not None:
+            progress(number, len(survey.hits))
+        yield _write(result) if write else result
+
+
+def _write(result: FileResult) -> FileResult:
+    from dataclasses import replace
+
+    from jaxmigrate.document import write_atomically
+    from jaxmigrate.model import FileResult, Status
+
+    if result.status is not Status.REWRITTEN:
+        return result
+    error = write_atomically(result.path, result.before, result.after)
+    return FileResult(result.path, Status.FAILED, reason=error.message) if error else replace(result, written=True)
+
+
+def _index(indexer: Indexer | None, files: Sequence[tuple[str, str]], hits: Sequence[Hit]) -> ProjectIndex | None:
+    """The index of the project; who takes a migrated name from a hit is asked of its whole project, also outside `files`."""
+    from jaxmigrate.registry import prefilter
+
+    if indexer is None:
+        return None
+    wanted = indexer.legacy(prefilter)
+    if wanted:
+        known = {os.path.abspath(hit.path) for hit in hits}
+        others = {os.path.abspath(path) for path, kind in files if kind == PYTHON}
+        for top, recursive in {_surroundings(path, indexer) for path in indexer.paths_of({tail for tail, _ in wanted})}:
+            others.update(_python_files(top, recursive))
+        for path in sorted(others - known):
+            _add_consumer(indexer, path, wanted)
+    return indexer.finish()
+
+
+def _surroundings(path: str, indexer: Indexer) -> tuple[str, bool]:
+    """The folder where those who import from `path` are, and whether also below it: its checkout, project, package or folder."""
+    folder = os.path.dirname(os.path.abspath(path))
+    root = indexer.names.root(path)
+    top = git_root(root)
+    if top is not None:
+        return top, True
+    if any(os.path.exists(os.path.join(root, name)) for name in ("pyproject.toml", "setup.py", "setup.cfg")):
+        return root, True
+    if root == folder:
+        return folder, False
+    return os.path.join(root, os.path.relpath(folder, root).split(os.sep)[0]), True
+
+
+def _python_files(top: str, recursive: bool) -> Iterable[str]:
+    if recursive:
+        return [path for path, kind in discover([top]).files if kind == PYTHON]
+    return [os.path.join(top, name) for name in os.listdir(top) if kind_of(name) == PYTHON]
+
+
+def _add_consumer(indexer: Indexer, path: str, wanted: set[tuple[bytes, bytes]]) -> None:
+    try:
+        data = _read(path)
+    except OSError:
+        return
+    if any(tail in data and name in data for tail, name in wanted):
+        indexer.add_consumer(path, data)
+
+
+class _Work:
+    """What it takes to rewrite one file; sent to each worker once."""
+
+    def __init__(self, settings: Settings, index: ProjectIndex | None) -> None:
+        from jaxmigrate.project import ModuleNames
+
+        self.settings = settings
+        self.index = index
+        self.names = ModuleNames()
+
+    def rewrite(self, hit: Hit) -> FileResult:
+        """The result for one file; whatever goes wrong with it stays with it."""
+        from jaxmigrate.model import FileResult, Status
+
+        if hit.reason:
+            return FileResult(hit.path, Status.FAILED, reason=hit.reason)
+        try:
+            return self._rewrite(hit)
+        except RecursionError:
+            reason = "is nested too deeply"
+        except MemoryError:
+            reason = "needs more memory than there is"
+        except Exception as error:  # a bug of ours must not cost the other files
+            reason = f"internal error: {_where(error)}"
+        return FileResult(hit.path, Status.FAILED, reason=reason)
+
+    def _rewrite(self, hit: Hit) -> FileResult:
+        from jaxmigrate.document import DocumentError, read
+        from jaxmigrate.model import FileResult, Status
+
+        data = read(hit.path)
+        if isinstance(data, DocumentError):
+            return FileResult(hit.path, Status.FAILED, reason=data.message)
+        if hit.kind == TEXT:
+            from jaxmigrate.hosts.text import scan_text
+
+            return scan_text(hit.path, data, self.settings)
+        from jaxmigrate.engine import rewrite_source
+
+        module, is_package = self.names.of(hit.path)
+        return rewrite_source(data, self.settings, path=hit.path, module=module, is_package=is_package, index=self.index)
+
+
+def _where(error: Exception) -> str:
+    """What happened and in which line of ours, for a bug report."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    place = f" ({os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno})" if trace else ""
+    text = " ".join(str(error).split())[:200]
+    return f"{type(error).__name__}{': ' if text else ''}{text}{place}"
+
+
+def _workers(hits: Sequence[Hit], jobs: int | None) -> int:
+    """How many processes pay off: starting them costs more than a small tree."""
+    size = sum(hit.size for hit in hits if not hit.reason)
+    if jobs == 1 or size < PARALLEL_BYTES:
+        return 1
+    return min(jobs or _processors(), 1 + size // (PARALLEL_BYTES // 2), len(hits), 60)
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _parallel(hits: Sequence[Hit], work: _Work, workers: int) -> Iterator[FileResult]:
+    """The results in order, from a pool that is made again when a worker dies."""
+    from concurrent.futures.process import BrokenProcessPool
+
+    chunks = deque(_chunks(hits))
+    waiting: deque[tuple[list[Hit], Future[list[FileResult]]]] = deque()
+    pool = _pool(work, workers)
+    try:
+        while chunks or waiting:
+            while chunks and len(waiting) < workers * _AHEAD:
+                chunk = chunks.popleft()
+                waiting.append((chunk, _submit(pool, chunk)))
+            chunk, future = waiting.popleft()
+            try:
+                yield from future.result()
+            except BrokenProcessPool:
+                lost = [chunk, *(chunk for chunk, _ in waiting)]
+                waiting.clear()
+                pool.shutdown()
+                yield from (_alone(hit, work) for chunk in lost for hit in chunk)
+                pool = _pool(work, workers)
+    except BaseException:
+        _stop(pool)
+        raise
+    pool.shutdown()
+
+
+def _chunks(hits: Sequence[Hit]) -> Iterator[list[Hit]]:
+    """Files in groups, since handing over a small one costs as much as rewriting it."""
+    chunk: list[Hit] = []
+    size = 0
+    for hit in hits:
+        chunk.append(hit)
+        size += hit.size
+        if size >= _CHUNK_BYTES or len(chunk) == _CHUNK_FILES:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
+
+
+def _alone(hit: Hit, work: _Work) -> FileResult:
+    """Rewrite a file in a process of its own, to tell the one that kills its worker from those that were with it."""
+    from concurrent.futures.process import BrokenProcessPool
+
+    from jaxmigrate.model import FileResult, Status
+
+    pool = _pool(work, 1)
+    try:
+        result = _submit(pool, [hit]).result()[0]
+    except BrokenProcessPool:
+        result = FileResult(hit.path, Status.FAILED, reason="worker died on it (killed, or out of memory)")
+    except BaseException:
+        _stop(pool)
+        raise
+    pool.shutdown()
+    return result
+
+
+def _pool(work: _Work, workers: int) -> ProcessPoolExecutor:
+    import multiprocessing
+    import sys
+    from concurrent.futures import ProcessPoolExecutor
+
+    import jaxmigrate.engine  # noqa: F401  (imported here once, instead of in every process that is forked)
+
+    method = "fork" if sys.platform == "linux" else None
+    return ProcessPoolExecutor(workers, multiprocessing.get_context(method), _start_worker, (work,))
+
+
+def _submit(pool: ProcessPoolExecutor, chunk: list[Hit]) -> Future[list[FileResult]]:
+    """Hand over a chunk; workers that start here never see Ctrl-C, which is for the parent to deal with."""
+    import signal
+    from concurrent.futures import Future
+    from concurrent.futures.process import BrokenProcessPool
+
+    blocking = hasattr(signal, "pthread_sigmask")
+    previous = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if blocking else ()
+    try:
+        return pool.submit(_rewrite_chunk, chunk)
+    except BrokenProcessPool as error:
+        broken: Future[list[FileResult]] = Future()
+        broken.set_exception(error)
+        return broken
+    finally:
+        if blocking:
+            signal.pthread_sigmask(signal.SIG_SETMASK, previous)
+
+
+def _stop(pool: ProcessPoolExecutor) -> None:
+    """End the pool without waiting for what its workers are doing."""
+    processes = list((getattr(pool, "_processes", None) or {}).values())
+    pool.shutdown(wait=False, cancel_futures=True)
+    for process_ in processes:
+        process_.terminate()
+
+
+_work: _Work | None = None
+"""Set in worker processes only."""
+
+
+def _start_worker(work: _Work) -> None:
+    import signal
+
+    global _work
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _work = work
+
+
+def _rewrite_chunk(chunk: list[Hit]) -> list[FileResult]:
+    assert _work is not None
+    return [_work.rewrite(hit) for hit in chunk]
