@@ -1,0 +1,132 @@
+"""Refresh what README.md and CONTRIBUTING.md show of the tool itself: `python tools/readme.py`, or `--check` to only compare.
+
+Each generated part stands between ``<!-- begin: NAME -->`` and ``<!-- end: NAME -->``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from jaxmigrate.codemod import Codemod
+from jaxmigrate.registry import load
+
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLE = "live-buffers"
+"""The codemod that CONTRIBUTING.md shows."""
+SHOWN = 2
+"""Files of the demo's patch that are shown at once; the rest is folded."""
+
+
+def demo() -> str:
+    """What the README's first command prints."""
+    patch = _run("rewrite", "--diff", "--exit-zero", "fixtures/demo")
+    files = re.split(r"^(?=--- )", patch, flags=re.MULTILINE)[1:]
+    # The training loop and the data first: that is where the reshaping is.
+    files.sort(key=lambda text: [name in text.split("\n", 1)[0] for name in ("data.py", "train.py")], reverse=True)
+    shown, folded = "".join(files[:SHOWN]), "".join(files[SHOWN:])
+    summary = f"<summary>The other {len(files) - SHOWN} files</summary>"
+    return f"{_block('diff', shown)}\n<details>{summary}\n\n{_block('diff', folded)}\n</details>\n"
+
+
+def check() -> str:
+    """The report on the same package."""
+    return _block("text", _run("rewrite", "--check", "--exit-zero", "--select", "live-buffers,gda-attributes", "fixtures/demo"))
+
+
+def codemods() -> str:
+    """The table of codemods."""
+    rows = [
+        "| codemod | what it does | new API since | old deprecated | old removed | edits |",
+        "|---|---|---|---|---|---|",
+    ]
+    return "\n".join(rows + [_row(codemod) for codemod in load().codemods.values()]) + "\n"
+
+
+def options() -> str:
+    """The choices that codemods offer."""
+    rows = ["| option | values, the default first |", "|---|---|"]
+    for codemod in load().codemods.values():
+        rows += [
+            f"| `{codemod.name}.{name}` | {', '.join(f'`{v}`' for v in values)} |" for name, values in codemod.options.items()
+        ]
+    return "\n".join(rows) + "\n"
+
+
+def example() -> str:
+    """One codemod as the diff that adds it."""
+    module = EXAMPLE.replace("-", "_")
+    case = min(path.parent for path in (ROOT / "fixtures" / EXAMPLE).glob("*/before.py"))
+    files = [ROOT / "codemods" / f"{module}.py", case / "before.py", case / "after.py", ROOT / f"tests/codemods/test_{module}.py"]
+    return _block("diff", "".join(_added(file) for file in files))
+
+
+PARTS: dict[str, dict[str, Callable[[], str]]] = {
+    "README.md": {"demo": demo, "codemods": codemods, "options": options},
+    "CONTRIBUTING.md": {"example": example},
+}
+
+
+def refreshed(name: str) -> str:
+    """The file `name` as it should be."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    for part, make in PARTS[name].items():
+        pattern = rf"(<!-- begin: {part} -->\n).*?(<!-- end: {part} -->\n)"
+        if not re.search(pattern, text, re.DOTALL):
+            raise SystemExit(f"{name}: no place for the part {part!r}")
+        body = make()
+        text = re.sub(pattern, lambda match, body=body: f"{match[1]}{body}{match[2]}", text, flags=re.DOTALL)
+    return text
+
+
+def main() -> int:
+    """Rewrite the files, or with --check tell which are out of date."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a file is out of date")
+    only_check = parser.parse_args().check
+    stale = [name for name in PARTS if refreshed(name) != (ROOT / name).read_text(encoding="utf-8")]
+    for name in stale:
+        print(f"{name}: {'out of date, run python tools/readme.py' if only_check else 'refreshed'}")
+        if not only_check:
+            (ROOT / name).write_text(refreshed(name), encoding="utf-8")
+    return int(only_check and bool(stale))
+
+
+def _run(*arguments: str) -> str:
+    command = [sys.executable, "-c", "from jaxmigrate.cli import main; main()", *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"jaxmigrate {' '.join(arguments)}: exit status {done.returncode}\n{done.stderr.decode()}")
+    return done.stdout.decode()
+
+
+def _block(language: str, text: str) -> str:
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}{language}\n{text}{fence}\n"
+
+
+def _row(codemod: Codemod) -> str:
+    summary = codemod.summary.replace("|", "\\|").rstrip(".")
+    last = (codemod.since, codemod.deprecated or "", codemod.removed or "", _edits(codemod))
+    return f"| [`{codemod.name}`]({codemod.link}) | {summary} | {' | '.join(last)} |"
+
+
+def _edits(codemod: Codemod) -> str:
+    return "safe" if str(codemod.applicability) == "safe" else f"up to {codemod.applicability}"
+
+
+def _added(file: Path) -> str:
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return "".join(
+        f"{line}\n" for line in [f"+++ b/{file.relative_to(ROOT).as_posix()}", *(f"+{line}".rstrip() for line in lines)]
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
