@@ -1,7 +1,8 @@
-"""A second opinion on what is left to migrate: its own small resolver and its own list of legacy names, independent of jaxmigrate.
+"""A second opinion on what is left to migrate: its own small resolver and its own list of names, independent of jaxmigrate.
 
-It is deliberately crude: every import of a file binds everywhere in that file, assignments are not followed, and a few names that only
-the legacy API ever had are found by spelling alone. So it sees too much rather than too little, and what it sees must be in a finding.
+It is deliberately crude: every import of a file binds everywhere in that file, assignments are not followed, and a few names
+that only the legacy API ever had are found by spelling alone. So it sees too much rather than too little, and what it sees
+must be in a finding.
 """
 
 from __future__ import annotations
@@ -15,16 +16,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 DEVICE_ARRAY = """
-    jax.numpy.DeviceArray jax.DeviceArray jax.xla.DeviceArray jax.xla._DeviceArray jax.xla._CppDeviceArray jax.xla.Buffer jax.xla.make_device_array
-    jax.interpreters.xla.DeviceArray jax.interpreters.xla._DeviceArray jax.interpreters.xla._CppDeviceArray jax.interpreters.xla.CppDeviceArray
-    jax.interpreters.xla.Buffer jax.interpreters.xla.make_device_array jax.interpreters.xla.DeviceArrayProtocol jax.interpreters.xla.DeviceValue
-    jax._src.device_array jax._src.device_array.DeviceArray jax._src.device_array._DeviceArray jax._src.device_array.Buffer jax._src.device_array.DeviceArrayProtocol
-    jax._src.device_array.make_device_array jax._src.device_array.device_array_types
-    jax._src.numpy.lax_numpy.DeviceArray jax._src.numpy.lax_numpy._DeviceArray jax._src.numpy.ndarray.DeviceArray
-    jax.lib.xla_extension.DeviceArray jax.lib.xla_extension.DeviceArrayBase jax.lib.xla_extension.Buffer jax.lib.xla_client.Buffer jax.lib.xla_client.DeviceArrayBase
-    jaxlib.xla_extension.DeviceArray jaxlib.xla_extension.DeviceArrayBase jaxlib.xla_extension.Buffer jaxlib.xla_extension.PyLocalBuffer
-    jaxlib.xla_client.Buffer jaxlib.xla_client.DeviceArrayBase jaxlib.xla_client.DeviceArray
-    jaxlib.xla_extension.ArrayImpl jax.lib.xla_extension.ArrayImpl jax.lib.xla_client.ArrayImpl
+    jax.numpy.DeviceArray jax.DeviceArray jax.xla.DeviceArray jax.xla._DeviceArray jax.xla._CppDeviceArray jax.xla.Buffer
+    jax.xla.make_device_array jax.interpreters.xla.DeviceArray jax.interpreters.xla._DeviceArray
+    jax.interpreters.xla._CppDeviceArray jax.interpreters.xla.CppDeviceArray jax.interpreters.xla.Buffer
+    jax.interpreters.xla.make_device_array jax.interpreters.xla.DeviceArrayProtocol jax.interpreters.xla.DeviceValue
+    jax._src.device_array jax._src.device_array.DeviceArray jax._src.device_array._DeviceArray jax._src.device_array.Buffer
+    jax._src.device_array.DeviceArrayProtocol jax._src.device_array.make_device_array
+    jax._src.device_array.device_array_types jax._src.numpy.lax_numpy.DeviceArray jax._src.numpy.lax_numpy._DeviceArray
+    jax._src.numpy.ndarray.DeviceArray jax.lib.xla_extension.DeviceArray jax.lib.xla_extension.DeviceArrayBase
+    jax.lib.xla_extension.Buffer jax.lib.xla_client.Buffer jax.lib.xla_client.DeviceArrayBase
+    jaxlib.xla_extension.DeviceArray jaxlib.xla_extension.DeviceArrayBase jaxlib.xla_extension.Buffer
+    jaxlib.xla_extension.PyLocalBuffer jaxlib.xla_client.Buffer jaxlib.xla_client.DeviceArrayBase
+    jaxlib.xla_client.DeviceArray jaxlib.xla_extension.ArrayImpl jax.lib.xla_extension.ArrayImpl
+    jax.lib.xla_client.ArrayImpl
 """
 SHARDED_DEVICE_ARRAY = " ".join(
     f"{home}.{name}"
@@ -33,9 +37,9 @@ SHARDED_DEVICE_ARRAY = " ".join(
 )
 GLOBAL_DEVICE_ARRAY = """
     jax.experimental.global_device_array jax._src.global_device_array jax.experimental.gda
-    jax.experimental.global_device_array.* jax._src.global_device_array.*
-    jax.experimental.GlobalDeviceArray jax.experimental.gda.GlobalDeviceArray
-    jax.experimental.gda_serialization jax.experimental.gda_serialization.serialization jax.experimental.gda_serialization.serialization.*
+    jax.experimental.global_device_array.* jax._src.global_device_array.* jax.experimental.GlobalDeviceArray
+    jax.experimental.gda.GlobalDeviceArray jax.experimental.gda_serialization
+    jax.experimental.gda_serialization.serialization jax.experimental.gda_serialization.serialization.*
 """
 PJIT = """
     jax.experimental.pjit.FROM_GDA jax._src.pjit.FROM_GDA jax.experimental.pjit._is_from_gda
@@ -49,25 +53,27 @@ SHARDING = """
     jax._src.interpreters.pxla.Mesh jax._src.interpreters.pxla.PartitionSpec jax.interpreters.sharded_jit.PartitionSpec
     jax.sharding.MeshPspecSharding jax.sharding.OpShardingSharding jax.sharding.XLACompatibleSharding
     jax.experimental.sharding jax.experimental.sharding.* jax.experimental.array jax.experimental.array.*
-    jax._src.sharding.NamedSharding jax._src.sharding.MeshPspecSharding jax._src.sharding.GSPMDSharding jax._src.sharding.OpShardingSharding
-    jax._src.sharding.XLACompatibleSharding jax._src.sharding.PartitionSpec
+    jax._src.sharding.NamedSharding jax._src.sharding.MeshPspecSharding jax._src.sharding.GSPMDSharding
+    jax._src.sharding.OpShardingSharding jax._src.sharding.XLACompatibleSharding jax._src.sharding.PartitionSpec
 """
 PJIT_ITSELF = "jax.experimental.pjit.pjit"
 
 LEGACY = frozenset(" ".join((DEVICE_ARRAY, SHARDED_DEVICE_ARRAY, GLOBAL_DEVICE_ARRAY, PJIT, SHARDING, PJIT_ITSELF)).split())
 PJIT_NAMES = frozenset({PJIT_ITSELF, "jax._src.pjit.pjit"})
 
-UNMISTAKABLE = frozenset(
-    """DeviceArray _DeviceArray _CppDeviceArray ShardedDeviceArray _ShardedDeviceArray make_sharded_device_array make_device_array GlobalDeviceArray FROM_GDA
-    MeshPspecSharding OpShardingSharding XLACompatibleSharding gda_serialization global_device_array from_batched_callback
-    from_batched_callback_with_devices""".split()
-)
+_UNMISTAKABLE = """
+    DeviceArray _DeviceArray _CppDeviceArray ShardedDeviceArray _ShardedDeviceArray make_sharded_device_array make_device_array
+    GlobalDeviceArray FROM_GDA MeshPspecSharding OpShardingSharding XLACompatibleSharding gda_serialization global_device_array
+    from_batched_callback from_batched_callback_with_devices
+"""
+UNMISTAKABLE = frozenset(_UNMISTAKABLE.split())
 """Identifiers that are looked for by spelling, whatever they resolve to."""
 
-ATTRIBUTES = frozenset(
-    """device_buffers device_buffer live_buffers local_shards local_data global_shards block_host_until_ready to_py sharding_spec
-    copy_to_device _device_buffers mesh_axes""".split()
-)
+_ATTRIBUTES = """
+    device_buffers device_buffer live_buffers local_shards local_data global_shards block_host_until_ready to_py sharding_spec
+    copy_to_device _device_buffers mesh_axes
+"""
+ATTRIBUTES = frozenset(_ATTRIBUTES.split())
 """Attributes of legacy arrays or devices that hardly anything else has."""
 
 CALLED = frozenset({"device", "is_fully_addressable", "is_fully_replicated"})
@@ -93,7 +99,14 @@ def audit(source: str) -> list[Use]:
         return []
     tree = ast.parse(source)
     bindings = _bindings(tree)
-    uses = {*_imports(tree), *_names(tree, bindings), *_strings(tree, bindings), *_keywords(tree, bindings), *_attributes(tree, bindings), *_flags(tree)}
+    uses = {
+        *_imports(tree),
+        *_names(tree, bindings),
+        *_strings(tree, bindings),
+        *_keywords(tree, bindings),
+        *_attributes(tree, bindings),
+        *_flags(tree),
+    }
     named = {use.line for use in uses}
     uses.update(use for use in _spellings(source) if use.line not in named)
     return sorted(uses)
@@ -149,7 +162,11 @@ def _strings(tree: ast.AST, bindings: dict[str, set[str]]) -> Iterator[Use]:
     """Quoted annotations, and strings that are a legacy name from end to end (``mock.patch``, ``importlib``)."""
     docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
-        if not (isinstance(node, ast.Constant) and isinstance(node.value, str)) or id(node) in docstrings or len(node.value) > 300:
+        if (
+            not (isinstance(node, ast.Constant) and isinstance(node.value, str))
+            or id(node) in docstrings
+            or len(node.value) > 300
+        ):
             continue
         if _is_legacy(node.value.strip()):
             yield Use(node.lineno, "string", node.value.strip())

@@ -88,7 +88,18 @@ def _download(pins: Sequence[Pin]) -> Path:
         with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
             file.write("\n".join(pin.line for pin in wanted))
             file.flush()
-            _pip("download", "--quiet", "--no-deps", "--require-hashes", "--only-binary=:all:", *PLATFORM, "--dest", str(wheels), "-r", file.name)
+            _pip(
+                "download",
+                "--quiet",
+                "--no-deps",
+                "--require-hashes",
+                "--only-binary=:all:",
+                *PLATFORM,
+                "--dest",
+                str(wheels),
+                "-r",
+                file.name,
+            )
     return wheels
 
 
