@@ -153,12 +153,12 @@ def _write(result: FileResult) -> FileResult:
     from dataclasses import replace
 
     from jaxmigrate.document import write_atomically
-    from jaxmigrate.model import FileResult, Status
+    from jaxmigrate.model import Status
 
     if result.status is not Status.REWRITTEN:
         return result
     error = write_atomically(result.path, result.before, result.after)
-    return FileResult(result.path, Status.FAILED, reason=error.message) if error else replace(result, written=True)
+    return _failed(result.path, error.message) if error else replace(result, written=True)
 
 
 def _index(indexer: Indexer | None, files: Sequence[tuple[str, str]], hits: Sequence[Hit]) -> ProjectIndex | None:
@@ -219,27 +219,16 @@ class _Work:
 
     def rewrite(self, hit: Hit) -> FileResult:
         """The result for one file; whatever goes wrong with it stays with it."""
-        from jaxmigrate.model import FileResult, Status
-
         if hit.reason:
-            return FileResult(hit.path, Status.FAILED, reason=hit.reason)
-        try:
-            return self._rewrite(hit)
-        except RecursionError:
-            reason = "is nested too deeply"
-        except MemoryError:
-            reason = "needs more memory than there is"
-        except Exception as error:  # a bug of ours must not cost the other files
-            reason = f"internal error: {_where(error)}"
-        return FileResult(hit.path, Status.FAILED, reason=reason)
+            return _failed(hit.path, hit.reason)
+        return _isolated(hit.path, lambda: self._rewrite(hit))
 
     def _rewrite(self, hit: Hit) -> FileResult:
         from jaxmigrate.document import DocumentError, read
-        from jaxmigrate.model import FileResult, Status
 
         data = read(hit.path)
         if isinstance(data, DocumentError):
-            return FileResult(hit.path, Status.FAILED, reason=data.message)
+            return _failed(hit.path, data.message)
         if hit.kind == TEXT:
             from jaxmigrate.hosts.text import scan_text
 
@@ -248,6 +237,30 @@ class _Work:
 
         module, is_package = self.names.of(hit.path)
         return rewrite_source(data, self.settings, path=hit.path, module=module, is_package=is_package, index=self.index)
+
+
+def rewrite_bytes(data: bytes, settings: Settings, path: str) -> FileResult:
+    """Rewrite text that is no file of a tree; it is a failed result if anything goes wrong."""
+    from jaxmigrate.engine import rewrite_source
+
+    return _isolated(path, lambda: rewrite_source(data, settings, path=path))
+
+
+def _failed(path: str, reason: str) -> FileResult:
+    from jaxmigrate.model import FileResult, Status
+
+    return FileResult(path, Status.FAILED, reason=reason)
+
+
+def _isolated(path: str, rewrite: Callable[[], FileResult]) -> FileResult:
+    try:
+        return rewrite()
+    except RecursionError:
+        return _failed(path, "is nested too deeply")
+    except MemoryError:
+        return _failed(path, "needs more memory than there is")
+    except Exception as error:  # a bug of ours must not cost the other files
+        return _failed(path, f"internal error: {_where(error)}")
 
 
 def _where(error: Exception) -> str:
@@ -317,13 +330,11 @@ def _alone(hit: Hit, work: _Work) -> FileResult:
     """Rewrite a file in a process of its own, to tell the one that kills its worker from those that were with it."""
     from concurrent.futures.process import BrokenProcessPool
 
-    from jaxmigrate.model import FileResult, Status
-
     pool = _pool(work, 1)
     try:
         result = _submit(pool, [hit]).result()[0]
     except BrokenProcessPool:
-        result = FileResult(hit.path, Status.FAILED, reason="worker died on it (killed, or out of memory)")
+        result = _failed(hit.path, "worker died on it (killed, or out of memory)")
     except BaseException:
         _stop(pool)
         raise

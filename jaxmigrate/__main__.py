@@ -1,0 +1,7 @@
+"""``python -m jaxmigrate``."""
+
+import sys
+
+from jaxmigrate.cli import main
+
+sys.exit(main())

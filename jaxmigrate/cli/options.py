@@ -1,0 +1,128 @@
+"""Options of the command line and of the project, put together and checked against what the packs know."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from jaxmigrate.config import Config, ConfigError, did_you_mean, find, load
+
+if TYPE_CHECKING:
+    from jaxmigrate.codemod import Codemod
+    from jaxmigrate.model import Settings, Version
+
+
+class Wishes(NamedTuple):
+    """What the user asked for, before anything was looked up."""
+
+    target: str | None
+    select: tuple[str, ...]
+    ignore: tuple[str, ...]
+    options: tuple[tuple[str, str], ...]
+    safe_only: bool
+    unsafe: bool
+
+    @property
+    def unusual(self) -> bool:
+        """Whether there is anything that may be wrong."""
+        return bool(self.target or self.select or self.ignore or self.options)
+
+
+def configuration(paths: tuple[str, ...], explicit: str | None) -> Config:
+    """The table of the project that `paths` are in, or of the file that was named."""
+    if explicit is not None and not os.path.isfile(explicit):
+        raise click.BadParameter(f"{explicit!r} is not a file", param_hint="'--config'")
+    path = explicit or find(_common(paths))
+    if path is None:
+        return Config()
+    try:
+        return load(path)
+    except ConfigError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _common(paths: tuple[str, ...]) -> str:
+    if len(paths) == 1:
+        return paths[0]
+    return os.path.commonpath([os.path.abspath(path) for path in paths]) if paths else "."
+
+
+def split_names(values: Iterable[str]) -> tuple[str, ...]:
+    """``("a,b", "c")`` -> ``("a", "b", "c")``."""
+    return tuple(name.strip() for value in values for name in value.split(",") if name.strip())
+
+
+def split_options(values: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """``codemod.option=value`` -> its two sides."""
+    pairs = [value.partition("=") for value in values]
+    for name, equals, _ in pairs:
+        if not equals or "." not in name:
+            raise click.BadParameter(f"{name!r} is not of the form CODEMOD.OPTION=VALUE", param_hint="'--option'")
+    return tuple((name.strip(), value.strip()) for name, _, value in pairs)
+
+
+def merge(wishes: Wishes, config: Config) -> Wishes:
+    """The command line goes before the project, option by option."""
+    chosen = wishes.safe_only or wishes.unsafe
+    return Wishes(
+        wishes.target or config.target,
+        wishes.select or config.select,
+        wishes.ignore or config.ignore,
+        (*config.options, *wishes.options),
+        wishes.safe_only if chosen else config.safe_only,
+        wishes.unsafe if chosen else config.unsafe,
+    )
+
+
+def settings_of(wishes: Wishes) -> Settings:
+    """The settings of a run.
+
+    Raises:
+        click.UsageError: an unknown codemod, option, value or version.
+    """
+    from jaxmigrate.model import Applicability, Settings
+    from jaxmigrate.registry import known_newest
+
+    allowed = Applicability.SAFE if wishes.safe_only else Applicability.UNSAFE if wishes.unsafe else Applicability.REVIEW
+    target = _version(wishes.target) if wishes.target else known_newest()
+    if not (wishes.select or wishes.ignore or wishes.options):
+        return Settings(target, allowed=allowed)
+    from jaxmigrate.registry import load
+
+    codemods = load().codemods
+    for option, names in (("--select", wishes.select), ("--ignore", wishes.ignore)):
+        for name in names:
+            require_codemod(name, codemods, option)
+    for name, value in wishes.options:
+        _check_option(name, value, codemods)
+    select = frozenset(wishes.select) if wishes.select else None
+    return Settings(target, select, frozenset(wishes.ignore), allowed, wishes.options)
+
+
+def _version(text: str) -> Version:
+    from jaxmigrate.model import Version
+
+    try:
+        return Version.parse(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="'--target'") from None
+
+
+def require_codemod(name: str, codemods: Iterable[str], option: str) -> None:
+    """Refuse a name that no pack has."""
+    if name not in codemods:
+        raise click.BadParameter(f"no codemod {name!r}{did_you_mean(name, codemods)}", param_hint=f"'{option}'")
+
+
+def _check_option(name: str, value: str, codemods: dict[str, Codemod]) -> None:
+    owner, _, option = name.partition(".")
+    require_codemod(owner, codemods, "--option")
+    known = codemods[owner].options
+    if option not in known:
+        hint = did_you_mean(option, known) if known else " (it has none)"
+        raise click.BadParameter(f"{owner} has no option {option!r}{hint}", param_hint="'--option'")
+    if value not in known[option]:
+        raise click.BadParameter(f"{name}={value}: expected {' or '.join(known[option])}", param_hint="'--option'")

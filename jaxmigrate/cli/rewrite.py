@@ -1,0 +1,274 @@
+"""``jaxmigrate rewrite``: find the old APIs, rewrite them, say what is left."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from jaxmigrate import runner
+from jaxmigrate.cli.options import Wishes, configuration, merge, settings_of, split_names, split_options
+from jaxmigrate.discovery import discover, git_root
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import TextIO
+
+    from jaxmigrate.model import FileResult, Settings
+
+# Nothing that only a hit needs is imported above: most files of most trees have none.
+
+DONE, LEFT, FAILED = 0, 1, 2
+
+
+class Output(NamedTuple):
+    """How the run shall show what it found."""
+
+    mode: str
+    """``write``, ``check`` or ``diff``."""
+    format: str
+    color: bool | None
+    exit_zero: bool
+
+    @property
+    def report_to_stderr(self) -> bool:
+        """A patch has standard output for itself."""
+        return self.mode == "diff"
+
+
+@click.command("rewrite", short_help="Rewrite old JAX APIs in files and folders.")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option("--diff", is_flag=True, help="Print the patch and write nothing.")
+@click.option("--check", is_flag=True, help="Print the report and write nothing.")
+@click.option("--target", metavar="VERSION", help="The oldest JAX that the result must run on. [default: the newest known]")
+@click.option("--select", multiple=True, metavar="NAMES", help="Only these codemods (repeatable, comma-separated).")
+@click.option("--ignore", multiple=True, metavar="NAMES", help="All but these codemods (repeatable, comma-separated).")
+@click.option("--safe-only", is_flag=True, help="Hold back edits that rest on an assumption.")
+@click.option("--unsafe", is_flag=True, help="Also apply edits to code that still works, where they rest on an assumption.")
+@click.option("--option", "options", multiple=True, metavar="CODEMOD.OPTION=VALUE", help="A choice that a codemod offers.")
+@click.option("--config", metavar="FILE", help="A pyproject.toml. [default: the nearest with a table tool.jaxmigrate]")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 although something is left to do.")
+@click.option("--format", "format_", type=click.Choice(["text", "json", "github"]), default="text", help="Form of the report.")
+@click.option("--color/--no-color", default=None, help="Use colours. [default: on a terminal]")
+@click.option("-j", "--jobs", type=click.IntRange(1), metavar="N", help="At most this many processes. [default: the processors]")
+@click.option("--stdin-filename", metavar="PATH", help="What to call the file that is read from standard input.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    paths: tuple[str, ...],
+    diff: bool,
+    check: bool,
+    target: str | None,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    safe_only: bool,
+    unsafe: bool,
+    options: tuple[str, ...],
+    config: str | None,
+    exit_zero: bool,
+    format_: str,
+    color: bool | None,
+    jobs: int | None,
+    stdin_filename: str | None,
+) -> None:
+    """Rewrite every use of a JAX API that the target lacks, and say what is left and why.
+
+    PATH is a file, a folder (what git or .gitignore leaves out is left out), or - for standard input.
+
+    \b
+    Exit status: 0 nothing is left to do
+                 1 something is (with --check and --diff: also an edit that would be made)
+                 2 wrong usage, or a file that could not be read, parsed or written
+    """
+    if safe_only and unsafe:
+        raise click.UsageError("--safe-only and --unsafe exclude each other.")
+    wishes = Wishes(target, split_names(select), split_names(ignore), split_options(options), safe_only, unsafe)
+    output = Output("diff" if diff else "check" if check else "write", format_, color, exit_zero)
+    if "-" in paths:
+        if len(paths) > 1:
+            raise click.UsageError("- (standard input) cannot be combined with other paths.")
+        name = stdin_filename or "<stdin>"
+        wishes = merge(wishes, configuration((stdin_filename or ".",), config))
+        ctx.exit(_stdin(name, settings_of(wishes), output))
+    project = configuration(paths, config)
+    wishes = merge(wishes, project)
+    settings = settings_of(wishes) if wishes.unusual else None
+    ctx.exit(_files(paths, project.exclude, project.base, settings, wishes, output, jobs))
+
+
+def _files(
+    paths: tuple[str, ...],
+    exclude: tuple[str, ...],
+    base: str,
+    settings: Settings | None,
+    wishes: Wishes,
+    output: Output,
+    jobs: int | None,
+) -> int:
+    started = time.perf_counter()
+    found = discover(paths, exclude, base)
+    progress = _Progress(started)
+    survey = runner.look(found.files, progress.reading)
+    if not survey.hits and not found.errors:
+        progress.clear()
+        return _nothing(len(found.files), wishes, output)
+    settings = settings or settings_of(wishes)
+    results = _missing(found.errors)
+    write = output.mode == "write"
+    try:
+        for result in runner.process(survey, found.files, settings, jobs=jobs, write=write, progress=progress.rewriting):
+            if output.mode == "diff":
+                _patch(result, output, progress)
+            _keep(result, results)
+    except KeyboardInterrupt:
+        progress.clear()
+        click.echo(f"jaxmigrate: interrupted; {_written(results)}, none is half written", err=True)
+        return FAILED
+    progress.clear()
+    _report(results, settings, output, time.perf_counter() - started)
+    return status_of(results, output)
+
+
+def _nothing(files: int, wishes: Wishes, output: Output) -> int:
+    if output.format != "text":
+        _report([], settings_of(wishes), output, None)
+    elif files:
+        click.echo(f"Nothing to do in {files} file{'' if files == 1 else 's'}.", err=output.report_to_stderr)
+    else:
+        click.echo("No files to look at.", err=True)
+    return DONE
+
+
+def _missing(errors: Iterable[tuple[str, str]]) -> list[FileResult]:
+    from jaxmigrate.model import FileResult, Status
+
+    return [FileResult(path, Status.FAILED, reason=reason) for path, reason in errors]
+
+
+def _keep(result: FileResult, results: list[FileResult]) -> None:
+    """Remember what the report needs: no contents, and nothing of a file that has nothing to say."""
+    from dataclasses import replace
+
+    if result.findings or result.reason or result.before != result.after:
+        results.append(replace(result, before=b"", after=b""))
+
+
+def _patch(result: FileResult, output: Output, progress: _Progress) -> None:
+    from jaxmigrate.reports import diff
+
+    if result.before != result.after:
+        progress.clear()
+        patch = diff.patch(result, patch_name(result.path), color=_colored(output.color, sys.stdout))
+        click.echo(patch, nl=False, color=True)
+
+
+def patch_name(path: str) -> str:
+    """The name in a patch: from the current folder, or, outside of it, from the top of the file's own checkout."""
+    name = os.path.relpath(path)
+    if name.startswith(".."):
+        top = git_root(os.path.dirname(os.path.abspath(path)))
+        name = os.path.relpath(path, top or os.path.abspath(os.sep))
+    return name.replace(os.sep, "/")
+
+
+def _report(results: list[FileResult], settings: Settings, output: Output, elapsed: float | None) -> None:
+    stream = sys.stderr if output.report_to_stderr else sys.stdout
+    wrote = output.mode == "write"
+    if output.format == "json":
+        from jaxmigrate.reports import json_
+
+        report = json_.render(results, wrote=wrote, settings=settings, elapsed=elapsed)
+    elif output.format == "github":
+        from jaxmigrate.reports import github
+
+        report = github.render(results, wrote=wrote)
+    else:
+        from jaxmigrate.reports import text
+
+        color = _colored(output.color, stream)
+        width = _width() if color or stream.isatty() else None
+        seconds = elapsed if width else None
+        report = text.render(results, width=width, color=color, wrote=wrote, settings=settings, elapsed=seconds)
+    click.echo(report, nl=False, file=stream, color=True)
+
+
+def _width() -> int:
+    from shutil import get_terminal_size
+
+    return get_terminal_size((100, 24)).columns
+
+
+def _colored(wish: bool | None, stream: TextIO) -> bool:
+    if wish is not None:
+        return wish
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def status_of(results: Iterable[FileResult], output: Output) -> int:
+    """The exit status that DESIGN section 7 promises."""
+    from jaxmigrate.model import Status
+
+    left = False
+    for result in results:
+        if result.status is Status.FAILED:
+            return FAILED
+        pending = result.status is Status.REWRITTEN and not result.written and output.mode != "write"
+        left = left or pending or any(finding.outstanding for finding in result.findings)
+    return LEFT if left and not output.exit_zero else DONE
+
+
+def _written(results: list[FileResult]) -> str:
+    number = sum(result.written for result in results)
+    return f"{number} file{' was' if number == 1 else 's were'} rewritten"
+
+
+def _stdin(name: str, settings: Settings, output: Output) -> int:
+    """Standard input to standard output; the report goes to standard error unless it is all that was asked for."""
+    data = click.get_binary_stream("stdin").read()
+    result = runner.rewrite_bytes(data, settings, name)
+    failed = bool(result.reason)
+    changed = result.before != result.after
+    if output.mode == "write" and not failed:
+        click.get_binary_stream("stdout").write(result.after if changed else data)
+        click.get_binary_stream("stdout").flush()
+    elif output.mode == "diff":
+        _patch(result, output, _Progress(0.0))
+    results: list[FileResult] = []
+    _keep(result, results)
+    if results:
+        _report(results, settings, output._replace(mode="diff" if output.mode == "write" else output.mode), None)
+    return status_of(results, output)
+
+
+class _Progress:
+    """A plain counter on standard error, for runs that take more than a second on a terminal."""
+
+    def __init__(self, started: float) -> None:
+        self._started = started
+        self._wanted = sys.stderr.isatty()
+        self._shown = 0.0
+
+    def reading(self, done: int, total: int) -> None:
+        """Show how many files were read."""
+        self._show("reading", done, total)
+
+    def rewriting(self, done: int, total: int) -> None:
+        """Show how many files with hits were rewritten."""
+        self._show("rewriting", done, total)
+
+    def _show(self, what: str, done: int, total: int) -> None:
+        if not self._wanted:
+            return
+        now = time.perf_counter()
+        if now - self._started > 1 and now - self._shown > 0.1:
+            self._shown = now
+            click.echo(f"\r{what} {done}/{total}\x1b[K", nl=False, err=True)
+
+    def clear(self) -> None:
+        """Take the counter off the screen."""
+        if self._shown:
+            self._shown = 0.0
+            click.echo("\r\x1b[K", nl=False, err=True)
