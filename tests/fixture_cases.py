@@ -1,0 +1,76 @@
+"""The fixtures as test parameters: what `case.toml` asks for, and one place that runs the rewriter on them."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from jaxmigrate.engine import rewrite_source
+from jaxmigrate.model import Applicability, FileResult, Finding, Settings, Version
+from jaxmigrate.testing import NEWEST
+
+FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One folder of fixtures: a program before, the same after, and how it is to be rewritten."""
+
+    folder: Path
+    settings: Settings
+    expect: tuple[str, ...]
+    devices: int
+    executable: bool
+    own: bool
+    """There is a case.toml with settings of its own."""
+
+    @property
+    def id(self) -> str:
+        """``codemod/case``."""
+        return f"{self.folder.parent.name}/{self.folder.name}"
+
+    @property
+    def before(self) -> bytes:
+        """The legacy program."""
+        return (self.folder / "before.py").read_bytes()
+
+    @property
+    def after(self) -> bytes:
+        """What it must become."""
+        return (self.folder / "after.py").read_bytes()
+
+
+def load(folder: Path) -> Case:
+    """Read ``case.toml`` of a fixture folder."""
+    file = folder / "case.toml"
+    table = tomllib.loads(file.read_text()) if file.exists() else {}
+    unknown = set(table) - {"target", "options", "allowed", "select", "expect", "devices", "executable"}
+    assert not unknown, f"{file}: unknown keys {sorted(unknown)}"
+    settings = Settings(
+        target=Version.parse(table["target"]) if "target" in table else NEWEST,
+        select=frozenset(table["select"]) if "select" in table else None,
+        allowed=Applicability[table.get("allowed", "review").upper()],
+        options=tuple(sorted(table.get("options", {}).items())),
+    )
+    return Case(
+        folder, settings, tuple(table.get("expect", ())), table.get("devices", 8), table.get("executable", True), bool(table)
+    )
+
+
+def folders(name: str) -> list[Path]:
+    """The fixture folders that hold a file `name`."""
+    return sorted(p.parent for p in FIXTURES.glob(f"*/*/{name}"))
+
+
+def rewrite(data: bytes, case: Case) -> FileResult:
+    """Rewrite a program as its case asks."""
+    return rewrite_source(data, case.settings, path="before.py", module="before")
+
+
+def described(finding: Finding) -> str:
+    """``applicability: message``, the form in which case.toml names findings."""
+    return f"{finding.applicability}: {finding.message}"
+
+
+CASES = [load(folder) for folder in folders("before.py") if (folder / "after.py").exists()]

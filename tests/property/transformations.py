@@ -1,0 +1,218 @@
+"""Changes of a program that must not change what the rewriter does with it.
+
+A `Change` maps text to text and is applied to a fixture's before.py and after.py alike: rewriting the changed program must give
+the changed result. It returns None for a program that it does not apply to.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+Change = Callable[[str], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A change with a name that Hypothesis can print."""
+
+    name: str
+    apply: Change
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def string_lines(text: str) -> set[int]:
+    """Numbers of the lines that begin inside a string."""
+    inside: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.Constant, ast.JoinedStr)) and node.end_lineno is not None:
+            inside.update(range(node.lineno + 1, node.end_lineno + 1))
+    return inside
+
+
+def _is_plain(text: str) -> bool:
+    return "from __future__" not in text and "\\\n" not in text
+
+
+def _indented(text: str, by: str) -> Iterator[str]:
+    keep = string_lines(text)
+    for number, line in enumerate(text.splitlines(keepends=True), 1):
+        yield line if number in keep or not line.strip() else by + line
+
+
+def under_if(text: str) -> str | None:
+    """The whole program in the body of an ``if``."""
+    return "if True:\n" + "".join(_indented(text, "    ")) if _is_plain(text) else None
+
+
+def under_try(text: str) -> str | None:
+    """The whole program in a ``try`` that has nothing to do with imports."""
+    return "try:\n" + "".join(_indented(text, "    ")) + "finally:\n    print()\n" if _is_plain(text) else None
+
+
+def in_function(text: str) -> str | None:
+    """The whole program in a function, so that its imports are local."""
+    if not _is_plain(text) or re.search(r"^\s*(global|nonlocal) |__all__|import \*|globals\(\)", text, re.MULTILINE):
+        return None
+    return "def main():\n" + "".join(_indented(text, "    ")) + "\n\nmain()\n"
+
+
+def tabs(text: str) -> str | None:
+    """Tabs for indentation."""
+    keep = string_lines(text)
+    lines = text.splitlines(keepends=True)
+    return "".join(line if n in keep else _tabbed(line) for n, line in enumerate(lines, 1))
+
+
+def _tabbed(line: str) -> str:
+    bare = line.lstrip(" ")
+    width = len(line) - len(bare)
+    return "\t" * (width // 4) + " " * (width % 4) + bare
+
+
+def form_feeds(text: str) -> str | None:
+    """A form feed before each top-level function."""
+    keep = string_lines(text)
+    lines = text.splitlines(keepends=True)
+    return "".join("\f\n" + line if line.startswith("def ") and n not in keep else line for n, line in enumerate(lines, 1))
+
+
+def no_final_newline(text: str) -> str | None:
+    """The last line does not end."""
+    return text.rstrip("\n")
+
+
+def trailing_lines(text: str) -> str | None:
+    """White space at the end of the file."""
+    return text + "\n   \n\n"
+
+
+def heading(text: str) -> str | None:
+    """A comment and blank lines before everything, with characters of all sizes."""
+    return "# \u00e9 \u6f22 \U0001d4b3 \u200b\n\n\n" + text
+
+
+def aliased(text: str) -> str | None:
+    """Another alias for every ``import a.b as c`` and ``from a import b as c``."""
+    names = {a.asname for n in ast.walk(ast.parse(text)) if isinstance(n, (ast.Import, ast.ImportFrom)) for a in n.names}
+    for number, name in enumerate(sorted(n for n in names if n)):
+        text = re.sub(rf"(?<![\w.]){name}(?!\w)", f"zz{number}é", text)
+    return text if any(names) else None
+
+
+def classy(text: str) -> str | None:
+    """Every top-level statement that binds nothing stands in a class body."""
+    return None if not _is_plain(text) else re.sub(r"(?m)^(print\(.*\))$", r"class Scope:\n    \1", text)
+
+
+def noisy(text: str) -> str | None:
+    """Oddly laid out statements between the top-level ones; `quiet` takes them away."""
+    tree, lines = ast.parse(text), text.splitlines(keepends=True)
+    keep = string_lines(text)
+    starts = {min([s.lineno, *(d.lineno for d in getattr(s, "decorator_list", ()))]) for s in tree.body[1:]}
+    out = []
+    for number, line in enumerate(lines, 1):
+        blank_before = number > 1 and not lines[number - 2].strip() and number - 1 not in keep
+        if number in starts and blank_before and "__future__" not in text:
+            out.append(NOISE)
+        out.append(line)
+    return "".join(out)
+
+
+NOISE = "noise  = [ 1,2 ,\n  'é' ;  ]  # \t noise \n".replace(" ;", "") + "if noise :   noise = { }\n"
+
+
+def quiet(text: str) -> str:
+    """Without the noise."""
+    return text.replace(NOISE, "")
+
+
+CHANGES = [
+    Named(f.__name__, f)
+    for f in (under_if, under_try, in_function, tabs, form_feeds, no_final_newline, trailing_lines, heading, aliased, classy)
+]
+
+
+def crlf(data: bytes) -> bytes | None:
+    """Line ends of Windows."""
+    return data.replace(b"\n", b"\r\n")
+
+
+def cr(data: bytes) -> bytes | None:
+    """Line ends of old Macs; a form feed alone on a line is none then."""
+    return data.replace(b"\n", b"\r")
+
+
+def byte_order_mark(data: bytes) -> bytes | None:
+    """A mark in front."""
+    return b"\xef\xbb\xbf" + data
+
+
+def latin1(data: bytes) -> bytes | None:
+    """Another encoding, declared in the first line."""
+    text = data.decode()
+    try:
+        return b"# -*- coding: latin-1 -*-\n" + ("# \u00e9\u00ff\n" + text).encode("latin-1")
+    except UnicodeEncodeError:
+        return None
+
+
+Recode = Callable[[bytes], bytes | None]
+ENCODINGS: list[Recode] = [latin1, crlf, cr, byte_order_mark]
+
+
+def comment_texts(text: str) -> list[str]:
+    """All comments."""
+    return [t.string for t in tokenize.generate_tokens(io.StringIO(text).readline) if t.type == tokenize.COMMENT]
+
+
+def comments(text: str) -> str | None:
+    """A comment of its own at the end of every line that can bear one."""
+    ends: set[int] = set()
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
+    except (tokenize.TokenError, SyntaxError):
+        return None
+    for token in tokens:
+        ends_line = token.type in (tokenize.NEWLINE, tokenize.NL) and token.line.strip()
+        if ends_line and "#" not in token.line and "\\\n" not in token.line:
+            ends.add(token.start[0])
+    lines = text.splitlines(keepends=True)
+    return "".join(f"{line.rstrip(chr(10))}  # c{n}\n" if n in ends else line for n, line in enumerate(lines, 1))
+
+
+def spelled_by_module(text: str) -> str | None:
+    """``from a.b import C`` at the top becomes ``import a.b as m0``, and its uses ``m0.C``."""
+    tree = ast.parse(text)
+    names: dict[str, str] = {}
+    lines = text.splitlines(keepends=True)
+    for number, node in enumerate(s for s in tree.body if isinstance(s, ast.ImportFrom)):
+        if node.module == "__future__" or node.level or node.lineno != node.end_lineno or any(a.asname for a in node.names):
+            continue
+        lines[node.lineno - 1] = f"import {node.module} as m{number}\n"
+        names |= {a.name: f"m{number}.{a.name}" for a in node.names}
+    inner = (n for s in tree.body if not isinstance(s, ast.ImportFrom) for n in ast.walk(s))
+    if not names or any(isinstance(n, ast.ImportFrom) for n in inner):
+        return None
+    return _renamed("".join(lines), names)
+
+
+def _renamed(text: str, names: dict[str, str]) -> str:
+    edits = []
+    starts = [0]
+    for line in text.encode().splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Name) and node.id in names:
+            at = starts[node.lineno - 1] + node.col_offset
+            edits.append((at, at + len(node.id.encode()), names[node.id]))
+    data = text.encode()
+    for start, end, new in sorted(edits, reverse=True):
+        data = data[:start] + new.encode() + data[end:]
+    return data.decode()

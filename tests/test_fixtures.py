@@ -1,0 +1,72 @@
+"""Every fixture: the rewriter turns before.py into after.py byte for byte, and leaves after.py and unchanged.py alone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from jaxmigrate.model import Outcome, Status
+from tests.fixture_cases import CASES, Case, described, folders, load, rewrite
+
+UNCHANGED = [load(folder) for folder in folders("unchanged.py")]
+
+every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+
+
+def test_every_program_has_its_result() -> None:
+    assert folders("before.py") == folders("after.py")
+
+
+@every_case
+def test_before_becomes_after(case: Case) -> None:
+    result = rewrite(case.before, case)
+    assert result.status is not Status.FAILED, result.reason
+    after = result.after if result.status is Status.REWRITTEN else case.before
+    assert after.decode() == case.after.decode()
+
+
+@every_case
+def test_findings_are_the_expected_ones(case: Case) -> None:
+    findings = [f for f in rewrite(case.before, case).findings if f.outcome is not Outcome.GUARDED]
+    found = [(described(f), f.outstanding) for f in findings]
+    for wanted in case.expect:
+        kind, _, part = wanted.partition(": ")
+        assert any(text.startswith(f"{kind}: ") and part in text for text, _ in found), f"no finding {wanted!r} in {found}"
+    wanted_parts = [w.partition(": ") for w in case.expect]
+    left = [t for t, outstanding in found if outstanding]
+    surprise = [t for t in left if not any(t.startswith(f"{kind}: ") and part in t for kind, _, part in wanted_parts)]
+    assert not surprise
+
+
+@every_case
+def test_a_second_run_emits_no_edit(case: Case) -> None:
+    result = rewrite(case.after, case)
+    assert result.status is Status.UNCHANGED, result.reason
+    assert not [f for f in result.findings if f.outcome in (Outcome.APPLIED, Outcome.HELD)]
+
+
+@pytest.mark.parametrize("case", UNCHANGED, ids=lambda case: case.id)
+def test_unchanged_emits_no_edit(case: Case) -> None:
+    result = rewrite((case.folder / "unchanged.py").read_bytes(), case)
+    assert result.status in (Status.UNCHANGED, Status.SKIPPED), result.reason
+    assert not [f for f in result.findings if f.outcome is Outcome.APPLIED]
+
+
+def _run(program: Path, devices: int) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "JAX_PLATFORMS": "cpu", "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}"}
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", program.name]
+    return subprocess.run(command, cwd=program.parent, env=environment, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.mark.slow
+@every_case
+def test_after_runs_on_the_newest_jax(case: Case) -> None:
+    pytest.importorskip("jax")
+    if not case.executable:
+        pytest.skip("the fixture says that it cannot run")
+    done = _run(case.folder / "after.py", case.devices)
+    assert done.returncode == 0, done.stderr[-2000:]
