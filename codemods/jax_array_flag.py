@@ -66,6 +66,11 @@ _READ_OUTSIDE = "nothing in JAX reads {name} any more; every array is a jax.Arra
 _CODE = re.compile(r"config\.update\(\s*['\"](jax_array|jax_parallel_functions_output_gda)['\"]|\bconfig(\.config)?\.jax_array\b")
 
 
+_REMOVE = "remove it: every array is a jax.Array, and nothing reads this any more"
+codemod.text(rb"(?<![\w-])--(?:no)?(?:jax_array|jax_parallel_functions_output_gda)(?![\w-])", "JAX refuses this flag; " + _REMOVE)
+codemod.text(rb"\b(?:JAX_ARRAY|JAX_PARALLEL_FUNCTIONS_OUTPUT_GDA)\b", _REMOVE)
+
+
 def _settled(site: Site, setting: flags.Setting) -> Report:
     """What becomes of a place that sets a flag."""
     flag, changes = setting.flag, setting.changes

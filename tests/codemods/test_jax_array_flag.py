@@ -12,8 +12,12 @@ SELECT = {"select": "jax-array-flag"}
 @pytest.mark.parametrize(
     "source",
     [
-        pytest.param("import argparse\nconfig = argparse.ArgumentParser().parse_args()\nif config.jax_array: pass\n", id="argparse"),
-        pytest.param("import ml_collections\nconfig = ml_collections.ConfigDict()\nprint(config.jax_array)\n", id="ml_collections"),
+        pytest.param(
+            "import argparse\nconfig = argparse.ArgumentParser().parse_args()\nif config.jax_array: pass\n", id="argparse"
+        ),
+        pytest.param(
+            "import ml_collections\nconfig = ml_collections.ConfigDict()\nprint(config.jax_array)\n", id="ml_collections"
+        ),
         pytest.param("def f(config):\n    return config.jax_array\n", id="parameter-called-config"),
         pytest.param("import jax\nclass C:\n    def f(self):\n        return self.config.jax_array\n", id="own-attribute-config"),
         pytest.param("import jax\nconfig = {'jax_array': True}\nprint(config['jax_array'])\n", id="dict-key"),
@@ -32,23 +36,34 @@ SELECT = {"select": "jax-array-flag"}
         pytest.param("from mylib.config import config\nconfig.update(jax_array=True)\n", id="own-config-module"),
         pytest.param("import jax\nfrom mylib import config\nif config.jax_array: pass\n", id="own-config-beside-jax"),
         pytest.param("import torch as jax\nif jax.config.jax_array: pass\n", id="another-library-called-jax"),
-        pytest.param("import jax\ndef f(jax):\n    jax.config.update('jax_enable_x64', True)\n    return jax.config.jax_array\n",
-                     id="shadowed-jax"),
+        pytest.param(
+            "import jax\ndef f(jax):\n    jax.config.update('jax_enable_x64', True)\n    return jax.config.jax_array\n",
+            id="shadowed-jax",
+        ),
         pytest.param("import jax\nKINDS = ['numpy_array', 'jax_array', 'torch_tensor']\n", id="list-of-own-words"),
         pytest.param("import jax\nprint('jax_array', jax.numpy.ones(1))\n", id="printed-word"),
         pytest.param("import jax\ndef jax_array(x):\n    return x\nwith jax_array(True): pass\n", id="own-function"),
         pytest.param("import os\nos.environ['MY_JAX_ARRAY'] = '1'\nos.environ['JAX_ARRAY_DIR'] = '/tmp'\n", id="longer-variable"),
         pytest.param("settings = {'JAX_ARRAY': '1'}\nprint(settings['JAX_ARRAY'])\n", id="own-dict-with-the-variable-s-name"),
         pytest.param("JAX_ARRAY = True\nif JAX_ARRAY: print(JAX_ARRAY)\n", id="own-constant"),
-        pytest.param("import argparse\np = argparse.ArgumentParser()\np.add_argument('--jax_array', action='store_true')\n"
-                     "args = p.parse_args(['--jax_array'])\n", id="own-argparse-flag"),
-        pytest.param("from absl import flags\nflags.DEFINE_bool('jax_array', True, '')\nif flags.FLAGS.jax_array: pass\n",
-                     id="own-absl-flag"),
-        pytest.param("import subprocess\nsubprocess.run(['tool', '--jax_array_dir=/tmp', '--no-jax_array'])\n", id="longer-argument"),
-        pytest.param("import jax\nif hasattr(jax.config, 'jax_array'):\n    jax.config.update('jax_array', True)\n", id="guard-of-update"),
+        pytest.param(
+            "import argparse\np = argparse.ArgumentParser()\np.add_argument('--jax_array', action='store_true')\n"
+            "args = p.parse_args(['--jax_array'])\n",
+            id="own-argparse-flag",
+        ),
+        pytest.param(
+            "from absl import flags\nflags.DEFINE_bool('jax_array', True, '')\nif flags.FLAGS.jax_array: pass\n",
+            id="own-absl-flag",
+        ),
+        pytest.param(
+            "import subprocess\nsubprocess.run(['tool', '--jax_array_dir=/tmp', '--no-jax_array'])\n", id="longer-argument"
+        ),
+        pytest.param(
+            "import jax\nif hasattr(jax.config, 'jax_array'):\n    jax.config.update('jax_array', True)\n", id="guard-of-update"
+        ),
         pytest.param("import jax\nif getattr(jax.config, 'jax_array', True): print(1)\n", id="getattr-with-the-right-default"),
     ],
-)  # fmt: skip
+)
 def test_unchanged(source: str) -> None:
     unchanged(source, **SELECT)
 
@@ -57,29 +72,53 @@ def test_unchanged(source: str) -> None:
     ("source", "message"),
     [
         pytest.param("import jax\njax.config.update('jax_array', False)\n", "no longer exist", id="switched-off"),
-        pytest.param("import jax\ndef f(on):\n    jax.config.update('jax_array', on)\n", "delete this", id="switched-by-variable"),
+        pytest.param(
+            "import jax\ndef f(on):\n    jax.config.update('jax_array', on)\n", "delete this", id="switched-by-variable"
+        ),
         pytest.param("import jax\nassert not jax.config.jax_array\n", "cannot hold", id="assert-off"),
-        pytest.param("def f(cfg):\n    cfg.update('jax_array', True)\n", "if this is JAX's own", id="update-of-an-unknown-object"),
+        pytest.param(
+            "def f(cfg):\n    cfg.update('jax_array', True)\n", "if this is JAX's own", id="update-of-an-unknown-object"
+        ),
         pytest.param("import jax\nhas = hasattr(jax.config, 'jax_array')\n", "asks whether JAX has the flag", id="presence-kept"),
-        pytest.param("import jax\nif 'jax_array' in jax.config.values: print()\n", "asks whether JAX has the flag", id="in-values"),
-        pytest.param("import jax, functools\non = functools.partial(jax.config.update, 'jax_array', True)\n", "remove it", id="partial"),
-        pytest.param("from jax._src.config import jax_array\nwith jax_array(False):\n    pass\n", "no longer exist", id="context-off"),
-        pytest.param("from jax._src.config import jax_array\nwith jax_array(True) as c:\n    print(c)\n", "remove it", id="context-named"),
+        pytest.param(
+            "import jax\nif 'jax_array' in jax.config.values: print()\n", "asks whether JAX has the flag", id="in-values"
+        ),
+        pytest.param(
+            "import jax, functools\non = functools.partial(jax.config.update, 'jax_array', True)\n", "remove it", id="partial"
+        ),
+        pytest.param(
+            "from jax._src.config import jax_array\nwith jax_array(False):\n    pass\n", "no longer exist", id="context-off"
+        ),
+        pytest.param(
+            "from jax._src.config import jax_array\nwith jax_array(True) as c:\n    print(c)\n", "remove it", id="context-named"
+        ),
         pytest.param("import os\nos.environ['JAX_ARRAY'] = '0'\n", "no longer exist", id="variable-off"),
         pytest.param("import os\non = os.getenv('JAX_ARRAY')\n", "nothing in JAX reads", id="variable-read"),
         pytest.param("import os\nif 'JAX_ARRAY' in os.environ: print()\n", "nothing in JAX reads", id="variable-asked-for"),
-        pytest.param("import os\nos.environ['JAX_ARRAY'] = '1'\nprint(os.environ['JAX_ARRAY'])\n", "nothing in JAX reads",
-                     id="variable-set-and-read"),
-        pytest.param("import os\nos.system('JAX_ARRAY=1 python x.py')\n", "remove the variable from the command", id="shell-command"),
-        pytest.param("import os\nos.system('python x.py --jax_array')\n", "remove the flag from the command", id="flag-in-shell-command"),
+        pytest.param(
+            "import os\nos.environ['JAX_ARRAY'] = '1'\nprint(os.environ['JAX_ARRAY'])\n",
+            "nothing in JAX reads",
+            id="variable-set-and-read",
+        ),
+        pytest.param(
+            "import os\nos.system('JAX_ARRAY=1 python x.py')\n", "remove the variable from the command", id="shell-command"
+        ),
+        pytest.param(
+            "import os\nos.system('python x.py --jax_array')\n", "remove the flag from the command", id="flag-in-shell-command"
+        ),
         pytest.param("a = ['x.py', '--nojax_array']\n", "no longer exist", id="argument-off"),
         pytest.param("run('x.py', '--jax_array')\n", "remove it", id="argument-of-a-call"),
-        pytest.param("SOURCE = '''\nimport jax\njax.config.update('jax_array', True)\n'''\n", "in a string", id="program-in-a-string"),
-        pytest.param("import jax\nfrom unittest import mock\nwith mock.patch('jax.config.jax_array', True): pass\n", "in a string",
-                     id="mock-patch"),
+        pytest.param(
+            "SOURCE = '''\nimport jax\njax.config.update('jax_array', True)\n'''\n", "in a string", id="program-in-a-string"
+        ),
+        pytest.param(
+            "import jax\nfrom unittest import mock\nwith mock.patch('jax.config.jax_array', True): pass\n",
+            "in a string",
+            id="mock-patch",
+        ),
         pytest.param("import jax\njax.config.values['jax_array'] = True\n", "remove it", id="values-stored"),
     ],
-)  # fmt: skip
+)
 def test_reported_without_an_edit(source: str, message: str) -> None:
     found = findings(source, **SELECT)
     assert any(message in f.message for f in found), found
