@@ -227,13 +227,13 @@ def _written(results: list[FileResult]) -> str:
 
 def _stdin(name: str, settings: Settings, output: Output) -> int:
     """Standard input to standard output; the report goes to standard error unless it is all that was asked for."""
-    data = click.get_binary_stream("stdin").read()
+    data = sys.stdin.buffer.read()
     result = runner.rewrite_bytes(data, settings, name)
     failed = bool(result.reason)
     changed = result.before != result.after
     if output.mode == "write" and not failed:
-        click.get_binary_stream("stdout").write(result.after if changed else data)
-        click.get_binary_stream("stdout").flush()
+        sys.stdout.buffer.write(result.after if changed else data)
+        sys.stdout.buffer.flush()
     elif output.mode == "diff":
         _patch(result, output, _Progress(0.0))
     results: list[FileResult] = []
