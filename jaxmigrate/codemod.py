@@ -8,18 +8,18 @@ It holds no state and touches no file: every change it asks for is rendered by `
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING
 
-from jaxmigrate.model import Applicability, Settings, Version
+from jaxmigrate.model import Applicability, Fact, Settings, Version
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
 
 SAFE, REVIEW, UNSAFE, MANUAL = Applicability.SAFE, Applicability.REVIEW, Applicability.UNSAFE, Applicability.MANUAL
 
-Piece = Union[ast.expr, str]
+Piece = ast.expr | str
 """What fills a template's ``{name}``: an expression of the file (copied with its comments) or ready source text."""
 
 
@@ -112,7 +112,7 @@ class ReplaceText:
     text: str
 
 
-Change = Union[ReplaceExpr, EditCall, DeleteStatement, ReplaceStatement, InsertBefore, InsertAfter, KeepBlock, ReplaceText]
+Change = ReplaceExpr | EditCall | DeleteStatement | ReplaceStatement | InsertBefore | InsertAfter | KeepBlock | ReplaceText
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,15 @@ class Manual:
     at: ast.AST | None = None
 
 
-Report = Union[Rewrite, Manual]
+@dataclass(frozen=True, slots=True)
+class Note:
+    """No finding, but a fact for the codemod's project hook."""
+
+    value: str
+    at: ast.AST | None = None
+
+
+Report = Rewrite | Manual | Note
 Reports = Iterable[Report] | Report | None
 
 
@@ -293,6 +301,18 @@ class FileSite(Site):
 
 
 Handler = Callable[..., Reports]
+ProjectHandler = Callable[[Sequence[Fact]], Iterable[tuple[Fact, str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class TextPattern:
+    """What to look for in files that are not Python (shell scripts, Dockerfiles, CI files): reported, never edited."""
+
+    pattern: bytes
+    """A regular expression over one line."""
+    message: str
+    """The finding; empty when a match is only a note."""
+    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,6 +351,10 @@ class Codemod:
     attributes: dict[str, list[Handler]] = field(default_factory=dict)
     strings: dict[str, list[Handler]] = field(default_factory=dict)
     files: list[Handler] = field(default_factory=list)
+    texts: list[TextPattern] = field(default_factory=list)
+    projects: list[ProjectHandler] = field(default_factory=list)
+    gone: dict[str, str] = field(default_factory=dict)
+    """Module that no longer exists -> what to do about a use that nothing else handles."""
 
     def name_(self, *qualified: str) -> Callable[[Handler], Handler]:
         """Register a function of `NameSite` for every use of these names in an expression."""
@@ -351,6 +375,15 @@ class Codemod:
     def file(self, handler: Handler) -> Handler:
         """Register a function of `FileSite`, called once for a file that holds one of the words."""
         self.files.append(handler)
+        return handler
+
+    def text(self, pattern: bytes, message: str, note: str | None = None) -> None:
+        """Report lines of non-Python files that match."""
+        self.texts.append(TextPattern(pattern, message, note))
+
+    def project(self, handler: ProjectHandler) -> ProjectHandler:
+        """Register a function that sees all notes of this codemod after the last file: yields (where to report, message)."""
+        self.projects.append(handler)
         return handler
 
     def rename(self, table: Mapping[str, str], message: str = "{old} is {new} now", handler: Handler | None = None) -> None:
@@ -378,7 +411,7 @@ def reports(result: Reports) -> Iterator[Report]:
     """Flatten what a handler returned."""
     if result is None:
         return
-    if isinstance(result, (Rewrite, Manual)):
+    if isinstance(result, (Rewrite, Manual, Note)):
         yield result
     else:
         yield from result

@@ -98,6 +98,17 @@ class Finding:
         return self.outcome in (Outcome.HELD, Outcome.MANUAL)
 
 
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What a codemod noted about one place, for its look at the whole project after all files."""
+
+    codemod: str
+    value: str
+    path: str
+    position: Position
+    end: Position
+
+
 class Status(enum.Enum):
     """What became of one file."""
 
@@ -119,6 +130,8 @@ class FileResult:
     findings: tuple[Finding, ...] = ()
     reason: str = ""
     written: bool = False
+    facts: tuple[Fact, ...] = ()
+    """Kept for unchanged files too."""
 
     @property
     def requires(self) -> Version | None:

@@ -1,0 +1,273 @@
+"""Code that already chooses by version or by presence of a name, and which imports reach which places.
+
+An old API that is only the fallback of such a choice must be left alone (DESIGN section 3, *guard*).
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jaxmigrate.names import Binding, Source
+
+_IMPORT_ERRORS = {"ImportError", "ModuleNotFoundError", "AttributeError", "NameError", "Exception", "BaseException"}
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+def is_placeholder(source: Source, binding: Binding) -> bool:
+    """Whether a binding only stands in for a failed import: ``except ImportError: jax = None``, or is no value at all."""
+    if binding.kind in ("declare", "del"):
+        return True
+    if binding.kind != "assign" or binding.value is None or not _is_empty(binding.value):
+        return False
+    return any(isinstance(a, ast.ExceptHandler) for a in source.ancestors(binding.node))
+
+
+def _is_empty(value: ast.expr) -> bool:
+    """None, a constant, an empty container, ``object``, ``Any`` or ``type(None)``: a stand-in, not a successor."""
+    if isinstance(value, ast.Constant):
+        return True
+    if isinstance(value, (ast.Tuple, ast.List, ast.Set)):
+        return all(_is_empty(e) for e in value.elts)
+    if isinstance(value, ast.Dict):
+        return not value.keys
+    if isinstance(value, ast.Call):
+        return isinstance(value.func, ast.Name) and value.func.id in ("type", "object", "tuple", "list", "dict")
+    leaf = value.id if isinstance(value, ast.Name) else value.attr if isinstance(value, ast.Attribute) else ""
+    return leaf in ("Any", "object", "NoneType")
+
+
+def is_typing_only(source: Source, node: ast.AST) -> bool:
+    """Whether `node` stands under ``if TYPE_CHECKING``."""
+    return type_checking_block(source, node) is not None
+
+
+def type_checking_block(source: Source, node: ast.AST) -> ast.If | None:
+    """The ``if TYPE_CHECKING`` whose body holds `node`."""
+    child = node
+    for ancestor in source.ancestors(node):
+        if isinstance(ancestor, ast.If) and child in ancestor.body and _is_type_checking(ancestor.test):
+            return ancestor
+        child = ancestor
+    return None
+
+
+def _is_type_checking(test: ast.expr) -> bool:
+    leaf = test.attr if isinstance(test, ast.Attribute) else test.id if isinstance(test, ast.Name) else ""
+    return leaf == "TYPE_CHECKING"
+
+
+def in_annotation(source: Source, node: ast.AST) -> bool:
+    """Whether `node` is (part of) an annotation."""
+    child: ast.AST = node
+    for ancestor in source.ancestors(node):
+        if isinstance(ancestor, ast.arg):
+            return True
+        if isinstance(ancestor, ast.AnnAssign):
+            return child is ancestor.annotation
+        if isinstance(ancestor, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return child is ancestor.returns
+        if isinstance(ancestor, ast.stmt):
+            return False
+        child = ancestor
+    return False
+
+
+def is_lazy(source: Source, node: ast.AST) -> bool:
+    """Whether `node` is never evaluated at run time: quoted, or an annotation under ``from __future__ import annotations``."""
+    if source.is_quoted(node):
+        return True
+    if not in_annotation(source, node):
+        return False
+    return any(
+        isinstance(s, ast.ImportFrom) and s.module == "__future__" and any(a.name == "annotations" for a in s.names)
+        for s in source.tree.body
+    )
+
+
+def reaches(source: Source, binding: Binding, at: ast.AST) -> bool:
+    """Whether the import that made `binding` has run (or need not have) when `at` is evaluated."""
+    statement = binding.statement
+    if statement is None:
+        return True
+    typing_block = type_checking_block(source, statement)
+    if typing_block is not None:
+        if not (is_lazy(source, at) or type_checking_block(source, at) is typing_block):
+            return False
+    elif not _condition_holds(source, statement, at):
+        return False
+    if source.scope(statement) is source.scope(at) and not is_lazy(source, at):
+        return statement.lineno <= getattr(at, "lineno", statement.lineno)
+    return True
+
+
+def _condition_holds(source: Source, statement: ast.stmt, at: ast.AST) -> bool:
+    """Whether every ``if``, handler or loop around the import is also around `at`; a try body counts as always run."""
+    around = {id(a) for a in source.ancestors(at)}
+    child: ast.AST = statement
+    for ancestor in source.ancestors(statement):
+        if isinstance(ancestor, _SCOPES):
+            return True
+        if isinstance(ancestor, ast.ExceptHandler) and id(ancestor) not in around:
+            return False
+        if isinstance(ancestor, (ast.If, ast.For, ast.While)):
+            if id(ancestor) not in around:
+                return False
+            same_arm = child in getattr(ancestor, "body", ()) and any(id(s) in around or s is at for s in ancestor.body)
+            other_arm = child in ancestor.orelse and any(id(s) in around or s is at for s in ancestor.orelse)
+            if not (same_arm or other_arm):
+                return False
+        child = ancestor
+    return True
+
+
+def guard(source: Source, node: ast.AST) -> str:
+    """Why the old API at `node` is only reached where it exists; empty when nothing guards it."""
+    child: ast.AST = node
+    for ancestor in source.ancestors(node):
+        reason = ""
+        if isinstance(ancestor, ast.Try):
+            reason = _try_guard(source, ancestor, child, node)
+        elif isinstance(ancestor, (ast.If, ast.IfExp)):
+            reason = _if_guard(source, ancestor, child)
+        elif isinstance(ancestor, ast.BoolOp) and child in ancestor.values:
+            reason = _boolop_guard(source, ancestor, child)
+        if reason:
+            return reason
+        child = ancestor
+    return ""
+
+
+def _try_guard(source: Source, statement: ast.Try, child: ast.AST, node: ast.AST) -> str:
+    if isinstance(child, ast.ExceptHandler):
+        if _catches_absence(child) and not any(_holds_dead(source, s) for s in statement.body):
+            return "it is the fallback of a try whose first choice is current"
+        return ""
+    if child not in statement.body:
+        return ""
+    for handler in statement.handlers:
+        if _catches_absence(handler) and _handler_replaces(source, statement, handler, node):
+            return "the except clause already has the successor"
+    return ""
+
+
+def _catches_absence(handler: ast.ExceptHandler) -> bool:
+    if handler.type is None:
+        return True
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    leaves = {k.attr if isinstance(k, ast.Attribute) else getattr(k, "id", "") for k in kinds}
+    return bool(leaves & _IMPORT_ERRORS)
+
+
+def _handler_replaces(source: Source, statement: ast.Try, handler: ast.ExceptHandler, node: ast.AST) -> bool:
+    """Whether the handler does with a living API what the body does with the old one."""
+    if any(_holds_dead(source, s) for s in handler.body):
+        return False
+    body_names, handler_names = _bound_names(statement.body), _bound_names(handler.body)
+    if body_names:
+        real = {n for n, value in handler_names.items() if value is None or not _is_empty(value)}
+        return bool(body_names.keys() & real)
+    if all(isinstance(s, (ast.Pass, ast.Raise, ast.Continue, ast.Break)) for s in handler.body):
+        return False
+    if isinstance(statement.body[-1], ast.Return):
+        last = handler.body[-1]
+        return isinstance(last, ast.Return) and last.value is not None and not _is_empty(last.value)
+    return False
+
+
+def _bound_names(body: list[ast.stmt]) -> dict[str, ast.expr | None]:
+    names: dict[str, ast.expr | None] = {}
+    for statement in body:
+        if isinstance(statement, (ast.Import, ast.ImportFrom)):
+            for alias in statement.names:
+                names[alias.asname or alias.name.partition(".")[0]] = None
+        elif isinstance(statement, ast.Assign):
+            for target in statement.targets:
+                if isinstance(target, ast.Name):
+                    names[target.id] = statement.value
+        elif isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+            names[statement.name] = None
+    return names
+
+
+def _holds_dead(source: Source, statement: ast.stmt) -> bool:
+    """Whether a statement uses or imports an old name."""
+    for node in ast.walk(statement):
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            if source.resolve(node) in source.dead or (isinstance(node, ast.Attribute) and node.attr in source.dead_members):
+                return True
+        elif isinstance(node, ast.ImportFrom):
+            module = source.absolute(node.module, node.level)
+            if any(f"{module}.{a.name}" in source.dead or is_dead_module(source, f"{module}.{a.name}") for a in node.names):
+                return True
+        elif isinstance(node, ast.Import) and any(is_dead_module(source, a.name) for a in node.names):
+            return True
+    return False
+
+
+def is_dead_module(source: Source, module: str) -> bool:
+    """Whether `module` is gone as a whole on the newest JAX."""
+    return source.facts.is_gone_module(module)
+
+
+def _if_guard(source: Source, node: ast.If | ast.IfExp, child: ast.AST) -> str:
+    if child is node.test:
+        return ""
+    in_body = child in node.body if isinstance(node, ast.If) else child is node.body
+    return _test_guard(source, node.test, in_body)
+
+
+def _test_guard(source: Source, test: ast.expr, in_body: bool) -> str:
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return _test_guard(source, test.operand, not in_body)
+    if isinstance(test, ast.BoolOp):
+        if isinstance(test.op, ast.And) == in_body:  # every part of an `and` holds in its body; of an `or`, fails in its else
+            return next((r for v in test.values if (r := _test_guard(source, v, in_body))), "")
+        return ""
+    if _is_version_test(source, test):
+        return "the code around it chooses by jax's version"
+    name = _presence_test(source, test)
+    if name:
+        dead = name in source.dead_leaves or name in source.dead_members
+        if dead == in_body:
+            return f"the code around it asks whether {name!r} exists"
+    return ""
+
+
+def _presence_test(source: Source, test: ast.expr) -> str:
+    """The attribute that ``hasattr(x, "name")`` asks for; also when the answer was put into a variable."""
+    test = source.value_of(test)
+    if isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "hasattr" and len(test.args) == 2:
+        wanted = test.args[1]
+        if isinstance(wanted, ast.Constant) and isinstance(wanted.value, str):
+            return wanted.value
+    return ""
+
+
+def _is_version_test(source: Source, test: ast.expr) -> bool:
+    test = source.value_of(test)
+    if not isinstance(test, ast.Compare):
+        return isinstance(test, ast.Call) and any(_is_version(source, a) for a in test.args)
+    return any(_is_version(source, part) for part in (test.left, *test.comparators))
+
+
+def _is_version(source: Source, node: ast.expr, depth: int = 0) -> bool:
+    node = source.value_of(node)
+    for inner in ast.walk(node):
+        if isinstance(inner, (ast.Attribute, ast.Name)):
+            qualified = source.resolve(inner) or ""
+            if qualified in ("jax.__version__", "jax.__version_info__", "jax.version.__version__", "jaxlib.__version__") or (
+                qualified.startswith(("jax.version.", "jaxlib.version.")) 
+            ):
+                return True
+            if depth < 3 and isinstance(inner, ast.Name) and inner is not node and _is_version(source, inner, depth + 1):
+                return True
+    return False
+
+
+def _boolop_guard(source: Source, node: ast.BoolOp, child: ast.AST) -> str:
+    """``hasattr(x, "old") and x.old``; ``not hasattr(x, "new") and x.old``."""
+    before = node.values[: next(i for i, v in enumerate(node.values) if v is child)]
+    holds = isinstance(node.op, ast.And)
+    return next((r for v in before if (r := _test_guard(source, v, holds))), "")

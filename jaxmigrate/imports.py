@@ -1,0 +1,346 @@
+"""The one editor of import statements: how a name is spelled at a place, where its import goes, what an import loses.
+
+A new import goes where the old one stood, which keeps guards, functions, TYPE_CHECKING blocks and the order of the file; only
+where there was none does it go to the top. An import is dropped only when this run took its last use away.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from jaxmigrate import guards
+from jaxmigrate.model import Splice
+from jaxmigrate.names import Binding, NameError_, Scope, Source
+
+_ALIASES = {"numpy": ("np", "onp"), "jax.numpy": ("jnp",), "jax": ("jax",)}
+_IMPORTS = (ast.Import, ast.ImportFrom)
+
+
+@dataclass(frozen=True, slots=True)
+class MovedName:
+    """One imported name and where it comes from now."""
+
+    alias: ast.alias
+    module: str
+    name: str
+    """New module and name; for ``import x.y`` statements `name` is empty and `module` the new path."""
+    local: str
+    """The name it is bound to, which stays."""
+
+
+@dataclass(frozen=True, slots=True)
+class MoveImport:
+    """Import some names of a statement from elsewhere, under the same local names; or drop them (`drop`)."""
+
+    node: ast.Import | ast.ImportFrom
+    moved: tuple[MovedName, ...]
+    drop: frozenset[str] = frozenset()
+    """Local names to remove."""
+
+
+@dataclass(slots=True)
+class _Pending:
+    """An import that this round adds."""
+
+    statement: str
+    local: str
+    qualified: str
+    scope: Scope
+    offset: int
+    typing_block: ast.If | None
+
+
+@dataclass(slots=True)
+class Speller:
+    """Spells qualified names for the edits of one round and collects the imports they need."""
+
+    source: Source
+    newline: str = "\n"
+    _pending: list[_Pending] = field(default_factory=list)
+    _splices: list[Splice] = field(default_factory=list)
+
+    def mark(self) -> tuple[int, int]:
+        """A point to go back to when an edit is given up."""
+        return len(self._pending), len(self._splices)
+
+    def reset(self, mark: tuple[int, int]) -> None:
+        """Forget the imports asked for since `mark`."""
+        del self._pending[mark[0] :]
+        del self._splices[mark[1] :]
+
+    def splices(self) -> list[Splice]:
+        """The insertions of new import statements."""
+        return list(self._splices)
+
+    def spell(self, qualified: str, at: ast.AST, old: Binding | None = None) -> str:
+        """How `qualified` is written at `at`; `old` is the import through which the old name came.
+
+        Raises:
+            NameError_: the name needed is taken by something else there.
+        """
+        visible = self.source.visible(qualified, at)
+        if visible:
+            return visible
+        for pending in self._pending:
+            spelled = self._through(pending.local, pending.qualified, qualified)
+            if spelled and self._pending_reaches(pending, at):
+                return spelled
+        local, held, statement = self._choose(qualified, at, old)
+        self._add(statement, local, held, at, old)
+        spelled = self._through(local, held, qualified)
+        assert spelled is not None
+        return spelled
+
+    def _through(self, local: str, held: str, qualified: str) -> str | None:
+        if held == qualified:
+            return local
+        if not qualified.startswith(held + "."):
+            return None
+        module = qualified.rpartition(".")[0]
+        if module == held or self.source.facts.is_attribute_path(held, module):
+            return local + qualified[len(held) :]
+        return None
+
+    def _pending_reaches(self, pending: _Pending, at: ast.AST) -> bool:
+        scope: Scope | None = self.source.scope(at)
+        while scope is not None and scope is not pending.scope:
+            if pending.local in scope.bindings and not scope.is_class:
+                return False
+            scope = scope.parent
+        if scope is None:
+            return False
+        if pending.typing_block is not None and not guards.is_lazy(self.source, at):
+            return guards.type_checking_block(self.source, at) is pending.typing_block
+        return self.source.scope(at) is not pending.scope or pending.offset <= self.source.span(at)[0] or guards.is_lazy(self.source, at)
+
+    def _choose(self, qualified: str, at: ast.AST, old: Binding | None) -> tuple[str, str, str]:
+        """Local name, what it holds, and the import statement."""
+        for local, held, statement in self._candidates(qualified, old):
+            if self._is_free(local, held, at, old):
+                return local, held, statement
+        raise NameError_(f"the name {qualified.partition('.')[0]!r} means something else here")
+
+    def _candidates(self, qualified: str, old: Binding | None) -> Iterator[tuple[str, str, str]]:
+        facts, root = self.source.facts, qualified.partition(".")[0]
+        module, _, leaf = qualified.rpartition(".")
+        if facts.is_attribute_path(root, module):
+            if module != root and self._from_style(module):
+                yield leaf, qualified, f"from {module} import {leaf}"
+            for local in _ALIASES.get(root, (root,)):
+                yield local, root, f"import {root}" if local == root else f"import {root} as {local}"
+            yield leaf, qualified, f"from {module} import {leaf}"
+        else:
+            parent, _, name = module.rpartition(".")
+            if parent:
+                yield name, module, f"from {parent} import {name}"
+            yield leaf, qualified, f"from {module} import {leaf}"
+
+    def _from_style(self, module: str) -> bool:
+        """Whether the file imports other names from this very module with ``from``."""
+        return any(
+            isinstance(s, ast.ImportFrom) and not s.level and s.module == module and self.source.parent(s) is self.source.tree
+            for s in self.source.imports
+        )
+
+    def _is_free(self, local: str, held: str, at: ast.AST, old: Binding | None) -> bool:
+        """Whether binding `local` where the import would go captures nothing and is seen from `at`."""
+        target = self.source.scope(old.statement) if old and old.statement else self.source.scope_root
+        scope: Scope | None = self.source.scope(at)
+        while scope is not None and scope is not target:
+            if local in scope.bindings and not (scope.is_class and scope is not self.source.scope(at)):
+                return False
+            scope = scope.parent
+        if scope is None:
+            return False
+        for binding in target.bindings.get(local, ()):
+            if binding.kind != "import" or (binding.qualified.partition(".")[0] != held and binding.qualified != held):
+                return False
+        if local in target.bindings:
+            return True
+        # a name that is read but bound nowhere (a builtin, a star import) must not start to mean something else
+        return not any(self.source.lookup(local, self.source.scope(n))[1] is None for n in self.source.by_id.get(local, ()))
+
+
+    def _add(self, statement: str, local: str, held: str, at: ast.AST, old: Binding | None) -> None:
+        anchor = old.statement if old is not None and isinstance(old.statement, _IMPORTS) else None
+        source = self.source
+        if anchor is not None:
+            splice = insert_before(source, anchor, statement, self.newline)
+            scope, block = source.scope(anchor), guards.type_checking_block(source, anchor)
+        else:
+            splice = self._at_top(statement, at)
+            scope, block = source.scope_root, None
+        self._splices.append(splice)
+        self._pending.append(_Pending(statement, local, held, scope, splice.start, block))
+
+    def _at_top(self, statement: str, at: ast.AST) -> Splice:
+        """After the imports at the head of the file, but before the first use."""
+        source, nl = self.source, self.newline
+        last: ast.stmt | None = None
+        limit = source.span(at)[0] if source.scope(at) is source.scope_root else len(source.utf8)
+        for number, node in enumerate(source.tree.body):
+            docstring = number == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+            future = isinstance(node, ast.ImportFrom) and node.module == "__future__"
+            if docstring or future or (isinstance(node, _IMPORTS) and source.span(node)[0] < limit):
+                last = node
+            elif not isinstance(node, _IMPORTS) and not _is_head(node):
+                break
+        if last is None:
+            offset = _after_header(source)
+            return Splice(offset, offset, statement + nl)
+        start, end = source.span(last)
+        offset = line_end(source.utf8, end)
+        text = statement + nl
+        if offset == len(source.utf8) and not source.utf8.endswith((b"\n", b"\r")):
+            text = nl + statement
+        if source.utf8[end:offset].lstrip(b" \t").startswith(b";"):
+            raise NameError_("there is no line of its own for a new import")
+        if isinstance(last, ast.Expr):
+            text = nl + text
+        return Splice(offset, offset, text)
+
+
+def _is_head(node: ast.stmt) -> bool:
+    """Statements that commonly stand between imports: guards, flags, path settings."""
+    return isinstance(node, (ast.Try, ast.If)) and all(isinstance(s, (*_IMPORTS, ast.Assign, ast.Pass)) for s in node.body)
+
+
+def _after_header(source: Source) -> int:
+    """Offset behind shebang, coding line and the comment block at the top."""
+    offset = 0
+    for line in source.utf8.splitlines(keepends=True):
+        if not line.startswith(b"#"):
+            break
+        offset += len(line)
+    return offset
+
+
+def line_start(utf8: bytes, offset: int) -> int:
+    """Offset of the start of the line that holds `offset`."""
+    return max(utf8.rfind(b"\n", 0, offset), utf8.rfind(b"\r", 0, offset)) + 1
+
+
+def line_end(utf8: bytes, offset: int) -> int:
+    """Offset behind the line break that ends the line of `offset` (or the end of the text)."""
+    for index in range(offset, len(utf8)):
+        if utf8[index] == 10:
+            return index + 1
+        if utf8[index] == 13:
+            return index + 2 if utf8[index + 1 : index + 2] == b"\n" else index + 1
+    return len(utf8)
+
+
+def insert_before(source: Source, anchor: ast.stmt, text: str, newline: str) -> Splice:
+    """Put one-line statements before `anchor`: on lines of their own, or with ``;`` where it shares its line."""
+    start = source.span(anchor)[0]
+    begin = line_start(source.utf8, start)
+    indent = source.utf8[begin:start]
+    if indent.strip(b" \t\x0c"):
+        if "\n" in text:
+            raise NameError_("several statements do not fit on a shared line")
+        return Splice(start, start, text + "; ")
+    padding = indent.decode("utf-8").replace("\x0c", "")
+    return Splice(start, start, text.replace("\n", newline + padding) + newline + padding)
+
+
+
+
+def local_name(alias: ast.alias) -> str:
+    """The name an import alias binds."""
+    return alias.asname or alias.name.partition(".")[0]
+
+
+def exported(source: Source, name: str) -> bool:
+    """Whether other modules may take `name` from this one."""
+    if name in all_names(source):
+        return True
+    if source.is_package and not name.startswith("_"):
+        return True
+    return name in source.index.consumed.get(source.module, frozenset())
+
+
+def all_names(source: Source) -> frozenset[str]:
+    """The strings of ``__all__``."""
+    names: set[str] = set()
+    for binding in source.scope_root.bindings.get("__all__", ()):
+        statement = binding.statement
+        if isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign)) and statement.value is not None:
+            names |= {n.value for n in ast.walk(statement.value) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+    return frozenset(names)
+
+
+def is_used(source: Source, alias: ast.alias, statement: ast.stmt) -> bool:
+    """Whether anything in the file still reads the name that `alias` binds."""
+    name = local_name(alias)
+    scope = source.scope(statement)
+    dotted = alias.name if isinstance(statement, ast.Import) and not alias.asname and "." in alias.name else ""
+    for node in source.by_id.get(name, ()):
+        if not isinstance(node.ctx, ast.Load) or source.lookup(name, source.scope(node))[1] is not scope:
+            continue
+        if not dotted or chain(source, node).startswith(dotted):
+            return True
+    for attribute in source.strings:
+        value = attribute.value
+        if isinstance(value, str) and name in value and _is_annotation_string(source, attribute, name):
+            return True
+    return scope is source.scope_root and name in all_names(source)
+
+
+def chain(source: Source, node: ast.AST) -> str:
+    """The longest dotted name that starts at `node`."""
+    parts = [node.id] if isinstance(node, ast.Name) else []
+    parent = source.parent(node)
+    while isinstance(parent, ast.Attribute):
+        parts.append(parent.attr)
+        parent = source.parent(parent)
+    return ".".join(parts)
+
+
+def _is_annotation_string(source: Source, node: ast.Constant, name: str) -> bool:
+    if not guards.in_annotation(source, node):
+        return False
+    import re
+
+    return re.search(rf"\b{re.escape(name)}\b", str(node.value)) is not None
+
+
+def render_move(source: Source, change: MoveImport, newline: str, edit: Callable[..., str]) -> list[Splice]:
+    """The splices of a `MoveImport`; `edit` is `cst.remove_from_import`."""
+    node = change.node
+    start, end = source.span(node)
+    gone = {id(m.alias) for m in change.moved} | {id(a) for a in node.names if local_name(a) in change.drop}
+    new = _new_statements(change)
+    rest = [a for a in node.names if id(a) not in gone]
+    if not rest:
+        if not new:
+            return []
+        return [Splice(start, end, _join(source, node, new, newline))]
+    text = source.segment(node).replace("\r\n", "\n").replace("\r", "\n")
+    gone_names = {(a.name, a.asname) for a in node.names if id(a) in gone}
+    kept = edit(text, lambda n: (n.name.replace(" ", ""), n.asname) in gone_names)
+    return [Splice(start, end, _join(source, node, [kept.replace("\n", newline), *new], newline))]
+
+
+def _join(source: Source, node: ast.stmt, statements: list[str], newline: str) -> str:
+    start = source.span(node)[0]
+    begin = line_start(source.utf8, start)
+    indent = source.utf8[begin:start].decode("utf-8")
+    if indent.strip(" \t\x0c"):
+        return "; ".join(statements)
+    return (newline + indent.replace("\x0c", "")).join(statements)
+
+
+def _new_statements(change: MoveImport) -> list[str]:
+    groups: dict[str, list[str]] = {}
+    plain: list[str] = []
+    for moved in change.moved:
+        if moved.name:
+            same = moved.local == moved.name and moved.alias.asname != moved.name
+            groups.setdefault(moved.module, []).append(moved.name if same else f"{moved.name} as {moved.local}")
+        elif moved.alias.asname:
+            plain.append(f"import {moved.module} as {moved.local}")
+        else:
+            plain.append(f"import {moved.module}")
+    return [*plain, *(f"from {module} import {', '.join(names)}" for module, names in groups.items())]

@@ -1,0 +1,297 @@
+"""The rename verb: what happens to every use and import of a name that a codemod moved (`Codemod.rename`).
+
+Two ways, chosen for each import: where the local name can stay (same last part, an ``as``, a re-export), only the import moves;
+elsewhere the uses are rewritten and the import goes when the last use has gone.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field
+
+from jaxmigrate import codemod as api
+from jaxmigrate import values
+from jaxmigrate.codemod import Codemod, Manual, Move, NameSite, ReplaceExpr, Rewrite, Template
+from jaxmigrate.edits import AnyChange, Collapse, elements
+from jaxmigrate.imports import MovedName, MoveImport, exported, local_name
+from jaxmigrate.model import Applicability, Settings
+from jaxmigrate.names import Binding, Resolved, Source
+
+
+@dataclass(slots=True, eq=False)
+class Proposal:
+    """A finding in the making: what a codemod said about a place, with the changes still to be rendered."""
+
+    codemod: str
+    node: ast.AST
+    message: str
+    applicability: Applicability
+    changes: tuple[AnyChange, ...] = ()
+    symbol: str = ""
+    old: Binding | None = None
+    """The import the old name came through: new imports go beside it."""
+    guard: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class _Use:
+    node: ast.expr
+    found: Resolved
+    codemod: Codemod
+    move: Move
+    reports: list[api.Report] = field(default_factory=list)
+
+    @property
+    def renames(self) -> bool:
+        """Whether the plain rename is wanted here."""
+        return not any(isinstance(r, Manual) or (isinstance(r, Rewrite) and r.changes) for r in self.reports)
+
+    def verdict(self) -> tuple[str, Applicability]:
+        """Message and applicability of the rename."""
+        for report in self.reports:
+            if isinstance(report, Rewrite) and not report.changes:
+                return report.message, report.applicability
+        return _default(self.move), Applicability.SAFE
+
+
+def _default(move: Move) -> str:
+    return move.message.format(old=move.old, new=move.new)
+
+
+def collect(source: Source, codemods: list[Codemod], settings: Settings, touched: set[str]) -> Iterator[Proposal]:
+    """All proposals of the rename tables of `codemods`; `touched` are names of which this run already replaced uses."""
+    moves = {old: (codemod, move) for codemod in codemods for old, move in codemod.moves.items()}
+    if not moves:
+        return
+    uses = list(_uses(source, moves, settings))
+    staying = yield from _imports(source, moves, uses, touched)
+    plain: list[_Use] = []
+    for use in uses:
+        for report in use.reports:
+            if isinstance(report, Manual) or (isinstance(report, Rewrite) and report.changes):
+                yield _reported(use, report)
+        if use.renames and use.found.binding not in staying.get(use.node, ()):
+            plain.append(use)
+    yield from _renamed(source, plain)
+    yield from _strings(source, moves, settings)
+
+
+def _uses(source: Source, moves: dict[str, tuple[Codemod, Move]], settings: Settings) -> Iterator[_Use]:
+    for node, found in source.references(frozenset(moves)):
+        codemod, move = moves[found.qualified]
+        if not found.direct:
+            continue
+        use = _Use(node, found, codemod, move)
+        if isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
+            use.reports.append(Manual(f"{found.qualified} is assigned to here; it does not exist any more"))
+        elif move.handler is not None:
+            site = NameSite(source, node, settings, found.qualified, found.direct, source.is_quoted(node))
+            use.reports.extend(api.reports(move.handler(site)))
+        yield use
+
+
+def _reported(use: _Use, report: Manual | Rewrite) -> Proposal:
+    node = report.at or use.node
+    if isinstance(report, Manual):
+        return Proposal(use.codemod.name, node, report.message, Applicability.MANUAL, (), use.move.old, use.found.binding)
+    return Proposal(
+        use.codemod.name, node, report.message, report.applicability, report.changes, use.move.old, use.found.binding
+    )
+
+
+
+
+def _imports(
+    source: Source, moves: dict[str, tuple[Codemod, Move]], uses: list[_Use], touched: set[str]
+) -> Generator[Proposal, None, dict[ast.AST, list[Binding]]]:
+    """Propose import moves; returns (as the generator's value) the uses whose local name stays."""
+    staying: dict[ast.AST, list[Binding]] = {}
+    by_binding: dict[ast.AST, list[_Use]] = {}
+    for use in uses:
+        if isinstance(use.node, ast.Name):
+            by_binding.setdefault(use.found.binding.node, []).append(use)
+    for statement in source.imports:
+        groups: dict[str, list[tuple[Move, MovedName, list[_Use]]]] = {}
+        for alias in statement.names:
+            entry = _moved(source, statement, alias, moves)
+            if entry is None:
+                continue
+            codemod, move, moved = entry
+            own = by_binding.get(alias, [])
+            if not _name_stays(source, statement, alias, move, own, touched):
+                continue
+            for use in own:
+                staying.setdefault(use.node, []).append(use.found.binding)
+            if any(isinstance(r, Manual) for use in own for r in use.reports):
+                continue  # the use that cannot be migrated needs the old object
+            groups.setdefault(codemod.name, []).append((move, moved, own))
+        if groups:
+            yield _import_proposal(statement, groups)
+    return staying
+
+
+def _moved(
+    source: Source, statement: ast.Import | ast.ImportFrom, alias: ast.alias, moves: dict[str, tuple[Codemod, Move]]
+) -> tuple[Codemod, Move, MovedName] | None:
+    if isinstance(statement, ast.ImportFrom):
+        if statement.level or alias.name == "*":
+            return None
+        found = moves.get(f"{statement.module}.{alias.name}")
+        if found is None:
+            return None
+        module, _, name = found[1].new.rpartition(".")
+        return (*found, MovedName(alias, module, name, local_name(alias)))
+    found = moves.get(alias.name)
+    if found is None:
+        return None
+    return (*found, MovedName(alias, found[1].new, "", local_name(alias)))
+
+
+def _name_stays(
+    source: Source, statement: ast.Import | ast.ImportFrom, alias: ast.alias, move: Move, uses: list[_Use], touched: set[str]
+) -> bool:
+    if isinstance(statement, ast.Import):
+        return True
+    old_leaf, new_leaf = move.old.rpartition(".")[2], move.new.rpartition(".")[2]
+    if old_leaf == new_leaf or (alias.asname and alias.asname != old_leaf):
+        return True
+    name = local_name(alias)
+    bindings = source.lookup(name, source.scope(statement))[0]
+    if len(bindings) > 1:  # the other arm of a try or if gives the name too
+        return True
+    at_module = source.scope(statement) is source.scope_root
+    return (not uses and name not in touched) or (at_module and exported(source, name))
+
+
+def _import_proposal(
+    statement: ast.Import | ast.ImportFrom, groups: dict[str, list[tuple[Move, MovedName, list[_Use]]]]
+) -> Proposal:
+    entries = [entry for group in groups.values() for entry in group]
+    verdicts = [use.verdict() for _, _, uses in entries for use in uses if use.renames]
+    worst = max((a for _, a in verdicts), default=Applicability.SAFE)
+    messages = [_default(move) for move, _, _ in entries]
+    messages += [m for m, a in verdicts if a is worst and a is not Applicability.SAFE]
+    return Proposal(
+        next(iter(groups)),
+        statement,
+        "; ".join(dict.fromkeys(messages)),
+        worst,
+        (MoveImport(statement, tuple(moved for _, moved, _ in entries)),),
+        entries[0][0].old,
+    )
+
+
+
+
+def _renamed(source: Source, uses: list[_Use]) -> Iterator[Proposal]:
+    """One proposal for each use, or for each type container in which a rename makes a duplicate."""
+    by_node = {use.node: use for use in uses}
+    done: set[ast.AST] = set()
+    for use in uses:
+        if use.node in done:
+            continue
+        collapse, members = _collapse(source, use, by_node)
+        if collapse is not None:
+            done.update(m.node for m in members)
+            yield _joined(members, collapse.node, collapse)
+        else:
+            done.add(use.node)
+            yield _joined([use], use.node, ReplaceExpr(use.node, Template("{" + use.move.new + "}")))
+
+
+def _joined(uses: list[_Use], node: ast.expr, change: AnyChange) -> Proposal:
+    verdicts = [use.verdict() for use in uses]
+    worst = max(a for _, a in verdicts)
+    message = "; ".join(dict.fromkeys(m for m, a in verdicts if a is worst))
+    first = uses[0]
+    return Proposal(first.codemod.name, node, message, worst, (change,), first.move.old, first.found.binding)
+
+
+def _collapse(source: Source, use: _Use, by_node: dict[ast.expr, _Use]) -> tuple[Collapse | None, list[_Use]]:
+    container = _flat_container(source, use.node)
+    if container is None:
+        return None, []
+    members = elements(container)
+    canonical = source.facts.canonical
+    kept: dict[str, ast.expr] = {}
+    for member in members:  # an element that is there already stays, whatever its place
+        if member not in by_node and (name := source.resolve(member)):
+            kept.setdefault(canonical(name), member)
+    drop: list[ast.expr] = []
+    for member in members:
+        if member in by_node:
+            name = canonical(by_node[member].move.new)
+            if name in kept:
+                drop.append(member)
+            else:
+                kept[name] = member
+    if not drop:
+        return None, []
+    dropped = set(drop)
+    renamed = [m for m in members if m in by_node]
+    new = tuple((m, by_node[m].move.new) for m in renamed if m not in dropped)
+    return Collapse(container, new, tuple(drop)), [by_node[m] for m in renamed]
+
+
+def _flat_container(source: Source, node: ast.expr) -> ast.expr | None:
+    """The tuple, ``Union[...]`` or ``|`` chain that has `node` as a direct element."""
+    parent = source.parent(node)
+    if isinstance(parent, (ast.Tuple, ast.List, ast.Set)):
+        outer = source.parent(parent)
+        if isinstance(outer, ast.Subscript) and outer.slice is parent:
+            leaf = outer.value.attr if isinstance(outer.value, ast.Attribute) else getattr(outer.value, "id", "")
+            return outer if leaf == "Union" else None
+        return parent if values.role(source, node) in ("isinstance", "issubclass", "alias", "type-compare") else None
+    chain: ast.expr | None = None
+    while isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.BitOr):
+        chain, parent = parent, source.parent(parent)
+    return chain
+
+
+
+
+def _strings(source: Source, moves: dict[str, tuple[Codemod, Move]], settings: Settings) -> Iterator[Proposal]:
+    """Dotted paths in strings (``mock.patch("jax.xla.DeviceArray")``) and ``getattr(jnp, "DeviceArray")``."""
+    leaves = {old.rpartition(".")[2] for old in moves}
+    for node in source.strings:
+        text = node.value
+        if not isinstance(text, str) or isinstance(source.parent(node), (ast.Expr, ast.JoinedStr)):
+            continue
+        if text in moves:
+            yield from _path_string(source, node, *moves[text], settings)
+        elif text in leaves:
+            yield from _getattr(source, node, moves)
+
+
+def _path_string(source: Source, node: ast.Constant, codemod: Codemod, move: Move, settings: Settings) -> Iterator[Proposal]:
+    literal = source.segment(node)
+    if literal.count(move.old) != 1 or len(literal) > len(move.old) + 3:
+        return
+    call = source.parent(node)
+    patched = isinstance(call, ast.Call) and "patch" in source.segment(call.func)
+    what = "patched" if patched else "named in a string"
+    message = f"{_default(move)}; it is {what}, so check that the code under test still looks it up there"
+    start, end = source.span(node)
+    shift = literal.index(move.old)
+    change = api.ReplaceText(start + shift, end - (len(literal) - shift - len(move.old)), move.new)
+    yield Proposal(codemod.name, node, message, Applicability.REVIEW, (change,), move.old)
+
+
+def _getattr(source: Source, node: ast.Constant, moves: dict[str, tuple[Codemod, Move]]) -> Iterator[Proposal]:
+    call = source.parent(node)
+    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "getattr" and len(call.args) >= 2):
+        return
+    base = source.resolve(call.args[0])
+    entry = moves.get(f"{base}.{node.value!s}") if base and call.args[1] is node else None
+    if entry is None:
+        return
+    codemod, move = entry
+    if len(call.args) > 2:
+        guard = "getattr with a default asks whether the name exists"
+        yield Proposal(codemod.name, call, _default(move), Applicability.MANUAL, (), move.old, None, guard)
+        return
+    change = ReplaceExpr(call, Template("{" + move.new + "}"))
+    yield Proposal(codemod.name, call, _default(move), Applicability.REVIEW, (change,), move.old)
+
+

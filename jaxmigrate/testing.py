@@ -1,0 +1,91 @@
+"""Public kit for pack authors: two verbs for tests of codemods.
+
+``unchanged(src)`` asserts that no edit and no finding was emitted, ``rewritten(before, after)`` asserts the text and that a second
+run emits no edit. Both take ``select``, ``target``, ``allowed``, ``options`` and whatever `rewrite_source` takes.
+"""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from jaxmigrate.engine import rewrite_source
+from jaxmigrate.model import Applicability, FileResult, Finding, Outcome, Settings, Status, Version
+from jaxmigrate.registry import known_newest
+
+
+def run(
+    source: str | bytes,
+    *,
+    select: str | Iterable[str] | None = None,
+    ignore: Iterable[str] = (),
+    target: str | None = None,
+    allowed: str = "review",
+    options: Mapping[str, str] | None = None,
+    **engine: Any,
+) -> FileResult:
+    """Run the engine on `source` (a str is dedented)."""
+    data = source if isinstance(source, bytes) else _text(source).encode("utf-8")
+    settings = Settings(
+        target=Version.parse(target) if target else known_newest(),
+        select=frozenset([select] if isinstance(select, str) else select) if select is not None else None,
+        ignore=frozenset(ignore),
+        allowed=Applicability[allowed.upper()],
+        options=tuple(sorted((options or {}).items())),
+    )
+    return rewrite_source(data, settings, **engine)
+
+
+def _text(source: str) -> str:
+    return textwrap.dedent(source).removeprefix("\n")
+
+
+def applied(result: FileResult) -> list[Finding]:
+    """The findings whose edits were made."""
+    return [f for f in result.findings if f.outcome is Outcome.APPLIED]
+
+
+def findings(source: str | bytes, **kw: Any) -> list[Finding]:
+    """All findings of a run, applied or not."""
+    return list(run(source, **kw).findings)
+
+
+def unchanged(source: str | bytes, *, findings: int | Iterable[str] = 0, **kw: Any) -> FileResult:
+    """Assert that `source` is left as it is, and that exactly the given findings (count, or parts of their messages) remain.
+
+    Guarded and suppressed places are no findings here.
+    """
+    result = run(source, **kw)
+    assert result.status is Status.UNCHANGED, f"{result.status}: {result.reason or result.after.decode()}"
+    assert not applied(result), applied(result)
+    _expect(result, findings)
+    return result
+
+
+def _expect(result: FileResult, expected: int | Iterable[str]) -> None:
+    left = [f for f in result.findings if f.outstanding]
+    if isinstance(expected, int):
+        assert len(left) == expected, left
+        return
+    wanted = list(expected)
+    assert len(left) == len(wanted), left
+    for part, finding in zip(wanted, left, strict=True):
+        assert part in f"{finding.codemod}: {finding.applicability}: {finding.message}", (part, finding)
+
+
+def rewritten(before: str | bytes, after: str | bytes, *, findings: int | Iterable[str] = 0, **kw: Any) -> FileResult:
+    """Assert that `before` becomes `after`, that it parses, and that a second run emits no edit."""
+    result = run(before, **kw)
+    assert result.status is Status.REWRITTEN, f"{result.status} {result.reason} {result.findings}"
+    wanted = after if isinstance(after, bytes) else _text(after).encode("utf-8")
+    if isinstance(after, bytes):
+        assert result.after == wanted
+    else:
+        assert result.after.decode("utf-8") == wanted.decode("utf-8")
+    ast.parse(result.after)
+    _expect(result, findings)
+    second = run(result.after, **kw)
+    assert second.status is Status.UNCHANGED and not applied(second), f"second run: {applied(second)}"
+    return result
