@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from jaxmigrate import codemod as api
 from jaxmigrate import renames
-from jaxmigrate.codemod import AttributeSite, CallSite, Codemod, FileSite, Manual, NameSite, Note, Rewrite, StringSite, Unbindable
+from jaxmigrate.codemod import AttributeSite, CallSite, Codemod, FileSite, Handler, Manual, NameSite, Note, Rewrite, StringSite, Unbindable
 from jaxmigrate.document import Document, DocumentError
 from jaxmigrate.edits import Collapse, EditError, Renderer, apply
 from jaxmigrate.imports import MovedName, MoveImport, Speller, chain, exported, is_used, local_name
@@ -165,6 +165,10 @@ class _Run:
             renderer.spelled.clear()
             splices = self.rendered(renderer, proposal)
             note = self.lost_comments(source, proposal, splices) if splices else ""
+            if splices and (twin := next((a for a in applied if a[1] == splices), None)):
+                applied.append((proposal, splices, *twin[2:]))  # two sites ask for the same edit
+                speller.reset(mark)
+                continue
             if splices is None or _overlap(accepted, splices) or not self.keeps(source, proposal, splices, speller, note):
                 speller.reset(mark)
                 continue
@@ -429,7 +433,7 @@ def _suppressed(source: Source, proposal: Proposal) -> bool:
 def _collect(source: Source, codemods: list[Codemod], settings: Settings, run: _Run) -> list[Proposal]:
     """Everything the codemods say about this text."""
     found: list[Proposal] = []
-    present = [c for c in codemods if any(source.mentions(w) or w.encode() in source.utf8 for w in c.words)]
+    present = [c for c in codemods if any(w.encode() in source.utf8 for w in c.words)]
     found += renames.collect(source, present, settings, run.touched)
     for codemod in present:
         for node, symbol, resolved, report in _sites(source, codemod, settings):
@@ -534,12 +538,14 @@ def _string_sites(source: Source, codemod: Codemod, settings: Settings) -> Itera
         value = node.value
         if not isinstance(value, str) or isinstance(source.parent(node), ast.Expr):
             continue
+        asked: dict[Handler, str] = {}
         for word, handlers in codemod.strings.items():
             if word in value:
-                site = StringSite(source, node, settings, word)
                 for handler in handlers:
-                    for report in api.reports(handler(site)):
-                        yield node, word, None, report
+                    asked.setdefault(handler, word)
+        for handler, word in asked.items():
+            for report in api.reports(handler(StringSite(source, node, settings, word))):
+                yield node, word, None, report
 
 
 

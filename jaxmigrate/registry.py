@@ -1,27 +1,21 @@
 """Loads the packs of codemods: ours and everybody's through the entry-point group ``jaxmigrate.codemods``.
 
 An entry point names a package with ``MODULES`` (names of its codemod modules) and, beside it, optional ``api.toml`` and
-``types.toml``. The metadata files are read directly: importing ``importlib.metadata`` costs as much as importing click.
+``types.toml``.
 """
 
 from __future__ import annotations
 
 import functools
-import importlib
 import os
-import re
-import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 from jaxmigrate.codemod import Codemod
+from jaxmigrate.gate import BUILTIN, packages, prefilter
 from jaxmigrate.model import Version
 from jaxmigrate.values import Facts
-
-GROUP = "jaxmigrate.codemods"
-_BUILTIN = "jaxmigrate_codemods"
-_IDENTIFIER = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(slots=True)
@@ -70,62 +64,14 @@ class Pack:
 @functools.cache
 def load() -> Pack:
     """All packs, ours first."""
-    packages = (_BUILTIN, *(p for p in _entry_points() if p != _BUILTIN))
-    codemods: dict[str, Codemod] = {}
-    for package in packages:
-        for module in importlib.import_module(package).MODULES:
-            codemod: Codemod = importlib.import_module(f"{package}.{module}").codemod
-            codemods[codemod.name] = codemod
-    return Pack(codemods, packages)
+    names = packages()
+    codemods: list[Codemod] = [import_module(f"{p}.{m}").codemod for p in names for m in import_module(p).MODULES]
+    return Pack({c.name: c for c in codemods}, names)
 
 
 def known_newest() -> Version:
     """The newest JAX release that the packs know."""
-    return Version.parse(importlib.import_module(_BUILTIN).NEWEST)
-
-
-@functools.cache
-def _gates() -> tuple[frozenset[bytes], frozenset[bytes]]:
-    words = frozenset(w.encode() for w in load().words)
-    return words, frozenset(w for w in words if b"DeviceArray" in w)
-
-
-def prefilter(data: bytes) -> bool:
-    """Whether a file's bytes may hold anything for any codemod; false for most files, and cheap.
-
-    A substring search comes first, identifiers only where it hits: a word-boundary regex over a whole tree costs ten times more
-    (``field/SPEED.md``). ``DeviceArray`` is looked for too, since a module may get the class from its own package.
-    """
-    if b"jax" not in data and b"DeviceArray" not in data and b"JAX_ARRAY" not in data:
-        return False
-    return not _gates()[0].isdisjoint(_IDENTIFIER.findall(data))
-
-
-def _entry_points() -> Iterator[str]:
-    """Packages named by ``jaxmigrate.codemods`` entry points of the installed distributions."""
-    seen: set[str] = set()
-    for directory in sys.path:
-        try:
-            entries = [e.path for e in os.scandir(directory or ".") if e.name.endswith((".dist-info", ".egg-info"))]
-        except OSError:
-            continue
-        for entry in sorted(entries):
-            for package in _entry_points_in(os.path.join(entry, "entry_points.txt")):
-                if package not in seen:
-                    seen.add(package)
-                    yield package
-
-
-def _entry_points_in(path: str) -> list[str]:
-    try:
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-    except (OSError, UnicodeDecodeError):
-        return []
-    if GROUP not in text:
-        return []
-    match = re.search(rf"^\[{re.escape(GROUP)}\]\s*$(.*?)(?=^\[|\Z)", text, re.MULTILINE | re.DOTALL)
-    return re.findall(r"^\s*[\w.-]+\s*=\s*([\w.]+)", match[1], re.MULTILINE) if match else []
+    return Version.parse(import_module(BUILTIN).NEWEST)
 
 
 def _read_tables(packages: tuple[str, ...]) -> dict[str, Any]:
@@ -133,7 +79,7 @@ def _read_tables(packages: tuple[str, ...]) -> dict[str, Any]:
 
     merged: dict[str, Any] = {}
     for package in packages:
-        folder = os.path.dirname(importlib.import_module(package).__file__ or "")
+        folder = os.path.dirname(import_module(package).__file__ or "")
         for name in ("api.toml", "types.toml"):
             try:
                 with open(os.path.join(folder, name), "rb") as file:
@@ -161,3 +107,6 @@ def _facts(tables: dict[str, Any]) -> Facts:
         gone_modules=frozenset(tables.get("gone", {}).get("modules", ())),
         since={name: Version.parse(version) for name, version in tables.get("since", {}).items()},
     )
+
+
+__all__ = ["Pack", "known_newest", "load", "prefilter"]

@@ -41,11 +41,13 @@ class _Use:
     codemod: Codemod
     move: Move
     reports: list[api.Report] = field(default_factory=list)
+    silent: bool = False
+    """The handler said nothing at all is to be done here (another site's edit covers it)."""
 
     @property
     def renames(self) -> bool:
         """Whether the plain rename is wanted here."""
-        return not any(isinstance(r, Manual) or (isinstance(r, Rewrite) and r.changes) for r in self.reports)
+        return self.found.direct and not self.silent and not any(isinstance(r, Manual) or (isinstance(r, Rewrite) and r.changes) for r in self.reports)
 
     def verdict(self) -> tuple[str, Applicability]:
         """Message and applicability of the rename."""
@@ -80,14 +82,14 @@ def collect(source: Source, codemods: list[Codemod], settings: Settings, touched
 def _uses(source: Source, moves: dict[str, tuple[Codemod, Move]], settings: Settings) -> Iterator[_Use]:
     for node, found in source.references(frozenset(moves)):
         codemod, move = moves[found.qualified]
-        if not found.direct:
-            continue
         use = _Use(node, found, codemod, move)
         if isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
             use.reports.append(Manual(f"{found.qualified} is assigned to here; it does not exist any more"))
         elif move.handler is not None:
             site = NameSite(source, node, settings, found.qualified, found.direct, source.is_quoted(node))
-            use.reports.extend(api.reports(move.handler(site)))
+            result = move.handler(site)
+            use.reports.extend(api.reports(result))
+            use.silent = result is not None and not use.reports
         yield use
 
 
@@ -109,7 +111,7 @@ def _imports(
     staying: dict[ast.AST, list[Binding]] = {}
     by_binding: dict[ast.AST, list[_Use]] = {}
     for use in uses:
-        if isinstance(use.node, ast.Name):
+        if isinstance(use.node, ast.Name) and use.found.direct:
             by_binding.setdefault(use.found.binding.node, []).append(use)
     for statement in source.imports:
         groups: dict[str, list[tuple[Move, MovedName, list[_Use]]]] = {}
