@@ -59,7 +59,8 @@ def run(
 ) -> Iterator[FileResult]:
     """Rewrite `files` (path, kind) and yield the results of those that matter, in order.
 
-    Files without a trace of a migrated API are read and nothing more: they have no result.
+    Files without a trace of a migrated API are read and nothing more: they have no result. What the files say only together
+    comes last, as second results of the files where it is to be reported.
     """
     survey = look(files, progress)
     yield from process(survey, files, settings, jobs=jobs, write=write, progress=progress)
@@ -143,10 +144,31 @@ def process(
     work = _Work(settings, _index(survey.indexer, files, survey.hits))
     workers = _workers(survey.hits, jobs)
     results = _parallel(survey.hits, work, workers) if workers > 1 else map(work.rewrite, survey.hits)
+    with_facts: list[FileResult] = []
     for number, result in enumerate(results):
         if progress is not None:
             progress(number, len(survey.hits))
+        if result.facts:
+            with_facts.append(_facts_only(result))
         yield _write(result) if write else result
+    yield from _project_results(with_facts, settings)
+
+
+def _facts_only(result: FileResult) -> FileResult:
+    from jaxmigrate.model import FileResult, Status
+
+    return FileResult(result.path, Status.UNCHANGED, facts=result.facts)
+
+
+def _project_results(results: list[FileResult], settings: Settings) -> Iterator[FileResult]:
+    """What is known only when all files were seen, as further results of files that had one."""
+    if not results:
+        return
+    from jaxmigrate.engine import project_findings
+    from jaxmigrate.model import FileResult, Status
+
+    for path, finding in project_findings(results, settings):
+        yield FileResult(path, Status.UNCHANGED, findings=(finding,))
 
 
 def _write(result: FileResult) -> FileResult:

@@ -125,11 +125,11 @@ def _files(
             _keep(result, results)
     except KeyboardInterrupt:
         progress.clear()
-        click.echo(f"jaxmigrate: interrupted; {_written(results)}, none is half written", err=True)
+        click.echo(f"jaxmigrate: interrupted; {_written(results.values())}, none is half written", err=True)
         return FAILED
     progress.clear()
-    _report(results, settings, output, time.perf_counter() - started)
-    return status_of(results, output)
+    _report(list(results.values()), settings, output, time.perf_counter() - started)
+    return status_of(results.values(), output)
 
 
 def _nothing(files: int, wishes: Wishes, output: Output) -> int:
@@ -142,18 +142,21 @@ def _nothing(files: int, wishes: Wishes, output: Output) -> int:
     return DONE
 
 
-def _missing(errors: Iterable[tuple[str, str]]) -> list[FileResult]:
+def _missing(errors: Iterable[tuple[str, str]]) -> dict[str, FileResult]:
     from jaxmigrate.model import FileResult, Status
 
-    return [FileResult(path, Status.FAILED, reason=reason) for path, reason in errors]
+    return {path: FileResult(path, Status.FAILED, reason=reason) for path, reason in errors}
 
 
-def _keep(result: FileResult, results: list[FileResult]) -> None:
+def _keep(result: FileResult, results: dict[str, FileResult]) -> None:
     """Remember what the report needs: no contents, and nothing of a file that has nothing to say."""
     from dataclasses import replace
 
-    if result.findings or result.reason or result.before != result.after:
-        results.append(replace(result, before=b"", after=b""))
+    known = results.get(result.path)
+    if known is not None:
+        results[result.path] = replace(known, findings=known.findings + result.findings)
+    elif result.findings or result.reason or result.before != result.after:
+        results[result.path] = replace(result, before=b"", after=b"")
 
 
 def _patch(result: FileResult, output: Output, progress: _Progress) -> None:
@@ -220,7 +223,7 @@ def status_of(results: Iterable[FileResult], output: Output) -> int:
     return LEFT if left and not output.exit_zero else DONE
 
 
-def _written(results: list[FileResult]) -> str:
+def _written(results: Iterable[FileResult]) -> str:
     number = sum(result.written for result in results)
     return f"{number} file{' was' if number == 1 else 's were'} rewritten"
 
@@ -236,11 +239,11 @@ def _stdin(name: str, settings: Settings, output: Output) -> int:
         sys.stdout.buffer.flush()
     elif output.mode == "diff":
         _patch(result, output, _Progress(0.0))
-    results: list[FileResult] = []
+    results: dict[str, FileResult] = {}
     _keep(result, results)
     if results:
-        _report(results, settings, output._replace(mode="diff" if output.mode == "write" else output.mode), None)
-    return status_of(results, output)
+        _report(list(results.values()), settings, output._replace(mode="diff" if output.mode == "write" else output.mode), None)
+    return status_of(results.values(), output)
 
 
 class _Progress:

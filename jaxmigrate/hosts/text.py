@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jaxmigrate.model import Applicability, FileResult, Finding, Outcome, Position, Settings, Status
+from jaxmigrate.gate import has_trace
+from jaxmigrate.model import Applicability, Fact, FileResult, Finding, Outcome, Position, Settings, Status
 
 if TYPE_CHECKING:
-    from jaxmigrate.codemod import Codemod
+    from jaxmigrate.codemod import Codemod, TextPattern
 
 _SUPPRESSED = re.compile(rb"jaxmigrate: *ignore(?:\[([^\]]*)\])?")
 _SKIPPED = b"jaxmigrate: skip-file"
@@ -23,36 +25,59 @@ def scan_text(path: str, data: bytes, settings: Settings) -> FileResult:
         return FileResult(path, Status.SKIPPED, reason="is binary")
     if _SKIPPED in data:
         return FileResult(path, Status.SKIPPED, reason="asks for it: jaxmigrate: skip-file")
-    findings = [f for c in load().codemods.values() if _chosen(c.name, settings) for f in _findings(c, data)]
-    return FileResult(
-        path, Status.UNCHANGED, findings=tuple(sorted(findings, key=lambda f: (f.position.line, f.position.column)))
-    )
+    lines = _lines(data)
+    findings: list[Finding] = []
+    facts: list[Fact] = []
+    for codemod in load().codemods.values():
+        if _chosen(codemod.name, settings):
+            for place in _places(codemod, lines):
+                findings += place.findings(codemod.name)
+                facts += place.facts(codemod.name, path)
+    findings.sort(key=lambda finding: (finding.position.line, finding.position.column))
+    return FileResult(path, Status.UNCHANGED, findings=tuple(findings), facts=tuple(facts))
 
 
 def _chosen(name: str, settings: Settings) -> bool:
     return (settings.select is None or name in settings.select) and name not in settings.ignore
 
 
-def _findings(codemod: Codemod, data: bytes) -> Iterator[Finding]:
-    for pattern, message in getattr(codemod, "text", ()):
-        for match in pattern.finditer(data):
-            start, end = match.span()
-            suppressed = _SUPPRESSED.search(_line(data, start))
-            names = (
-                {name.strip() for name in (suppressed[1] or b"").decode("utf-8", "replace").split(",")} if suppressed else set()
-            )
-            outcome = Outcome.SUPPRESSED if names & {"", codemod.name} else Outcome.MANUAL
-            symbol = match[0].decode("utf-8", "replace")
-            yield Finding(
-                codemod.name, _position(data, start), _position(data, end), message, Applicability.MANUAL, outcome, symbol
-            )
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a pattern of a codemod matched."""
+
+    pattern: TextPattern
+    symbol: str
+    start: Position
+    end: Position
+    suppressed: bool
+
+    def findings(self, codemod: str) -> Iterator[Finding]:
+        if self.pattern.message:
+            outcome = Outcome.SUPPRESSED if self.suppressed else Outcome.MANUAL
+            yield Finding(codemod, self.start, self.end, self.pattern.message, Applicability.MANUAL, outcome, self.symbol)
+
+    def facts(self, codemod: str, path: str) -> Iterator[Fact]:
+        if self.pattern.note is not None and not self.suppressed:
+            yield Fact(codemod, self.pattern.note, path, self.start, self.end)
 
 
-def _line(data: bytes, offset: int) -> bytes:
-    end = data.find(b"\n", offset)
-    return data[data.rfind(b"\n", 0, offset) + 1 : end if end >= 0 else None]
+def _places(codemod: Codemod, lines: list[tuple[int, bytes]]) -> Iterator[_Place]:
+    for pattern in codemod.texts:
+        for number, line in lines:
+            for match in re.finditer(pattern.pattern, line):
+                start, end = (Position(number, len(line[:offset].decode("utf-8", "replace"))) for offset in match.span())
+                yield _Place(pattern, match[0].decode("utf-8", "replace"), start, end, _suppressed(line, codemod.name))
 
 
-def _position(data: bytes, offset: int) -> Position:
-    start = data.rfind(b"\n", 0, offset) + 1
-    return Position(data.count(b"\n", 0, offset) + 1, len(data[start:offset].decode("utf-8", "replace")))
+def _lines(data: bytes) -> list[tuple[int, bytes]]:
+    """Number and text of the lines that may matter: they mention JAX and are no comments."""
+    lines = enumerate(data.splitlines(), 1)
+    return [(number, line) for number, line in lines if has_trace(line) and not line.lstrip().startswith((b"#", b";", b"//"))]
+
+
+def _suppressed(line: bytes, codemod: str) -> bool:
+    comment = _SUPPRESSED.search(line)
+    if comment is None:
+        return False
+    names = {name.strip() for name in (comment[1] or b"").decode("utf-8", "replace").split(",")}
+    return bool(names & {"", codemod})

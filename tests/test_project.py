@@ -1,0 +1,147 @@
+"""What modules of a tree pass to each other: exports are exact or absent, consumption is rather too much."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from jaxmigrate.model import ProjectIndex
+from jaxmigrate.project import build_index, module_name
+
+Build = Callable[[dict[str, str]], ProjectIndex]
+
+
+@pytest.fixture
+def build(tmp_path: Path) -> Build:
+    def index(files: dict[str, str]) -> ProjectIndex:
+        for name, text in files.items():
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_bytes(text.encode())
+        return build_index((str(tmp_path / name), text.encode()) for name, text in files.items())
+
+    return index
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("p/__init__.py", ("p", True)),
+        ("p/a.py", ("p.a", False)),
+        ("p/q/__init__.py", ("p.q", True)),
+        ("p/q/b.pyi", ("p.q.b", False)),
+        ("src/r/__init__.py", ("r", True)),
+        ("src/r/c.py", ("r.c", False)),
+        ("script.py", ("script", False)),
+        ("p/data/notes.py", ("notes", False)),
+    ],
+)
+def test_module_name_follows_the_chain_of_init_files(tmp_path: Path, path: str, name: tuple[str, bool]) -> None:
+    for file in ("p/__init__.py", "p/q/__init__.py", "src/r/__init__.py"):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).touch()
+    assert module_name(str(tmp_path / path)) == name
+
+
+def exported(build: Build, source: str) -> dict[str, str]:
+    return build({"m.py": source}).exports.get("m", {})
+
+
+@pytest.mark.parametrize(
+    ("source", "exports"),
+    [
+        ("from jax.numpy import DeviceArray\n", {"DeviceArray": "jax.numpy.DeviceArray"}),
+        ("from jax.numpy import DeviceArray as DA, ndarray\n", {"DA": "jax.numpy.DeviceArray", "ndarray": "jax.numpy.ndarray"}),
+        ("from jax.a import (\n    X,  # one (1)\n    Y as Z,\n)\n", {"X": "jax.a.X", "Z": "jax.a.Y"}),
+        ("from jax.a import X, \\\n    Y\n", {"X": "jax.a.X", "Y": "jax.a.Y"}),
+        ("from jax.a import X; y = 1\n", {"X": "jax.a.X"}),
+        ("import jax.numpy as jnp\n", {"jnp": "jax.numpy"}),
+        ("import jax\nA = jax.numpy.DeviceArray\n", {"A": "jax.numpy.DeviceArray"}),
+        ("import jax.numpy as jnp, os\nA = jnp.DeviceArray  # the type\n", {"jnp": "jax.numpy", "A": "jax.numpy.DeviceArray"}),
+        ("import jax.numpy as jnp\r\nA: type = jnp.DeviceArray\r\n", {"jnp": "jax.numpy", "A": "jax.numpy.DeviceArray"}),
+        ("from jax import numpy\nA = numpy.DeviceArray\n", {"numpy": "jax.numpy", "A": "jax.numpy.DeviceArray"}),
+    ],
+)
+def test_exports(build: Build, source: str, exports: dict[str, str]) -> None:
+    assert exported(build, source) == exports
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "try:\n    from jax import A\nexcept ImportError:\n    from jax.x import A\n",
+        "from jax import A\ntry:\n    A = B\nexcept NameError:\n    pass\n",
+        "from jax import A\nfrom jax.x import A\n",
+        "from jax import A\nclass A: ...\n",
+        "from jax import A\nif old: A = None\n",
+        "import jax\nA = jax.x.A\nA = jax.y.A\n",
+        "import jax\nA = jax.x.A if jax else None\n",
+        "import jax\nA = jax.make()\n",
+        "from numpy import A\n",
+        "from jaxlib import A\n",
+        "from jaxtyping import A\n",
+        "def f():\n    from jax import A\n",
+        "class C:\n    import jax.numpy as A\n",
+        "#from jax import A\n",
+    ],
+)
+def test_doubtful_name_is_not_exported(build: Build, source: str) -> None:
+    assert "A" not in exported(build, source)
+
+
+def test_names_are_followed_through_modules(build: Build) -> None:
+    index = build(
+        {
+            "src/p/__init__.py": "from .compat import DA as Array\nfrom p.sub import *\n",
+            "src/p/compat.py": "from jax.numpy import DeviceArray as DA\n",
+            "src/p/sub/__init__.py": "from ..compat import DA\nfrom jax.experimental.pjit import pjit as _private\n",
+        }
+    )
+    assert index.exports["p"] == {"Array": "jax.numpy.DeviceArray", "DA": "jax.numpy.DeviceArray"}
+
+
+def test_modules_of_the_same_name_export_nothing(build: Build) -> None:
+    index = build({"a/utils.py": "from jax import A\n", "b/utils.py": "from jax.x import A\n"})
+    assert index.exports == {}
+
+
+def consumed(build: Build, consumer: str, path: str = "p/user.py") -> frozenset[str]:
+    files = {"p/__init__.py": "", "p/compat.py": "from jax.x import A, B\n", path: consumer}
+    return build(files).consumed.get("p.compat", frozenset())
+
+
+@pytest.mark.parametrize(
+    "consumer",
+    [
+        "from .compat import A\n",
+        "from p.compat import (A as C)\n",
+        "def f():\n    from p.compat import A\n",
+        "try:\n    from p.compat import A\nexcept ImportError: pass\n",
+        "from . import compat\ncompat.A\n",
+        "from p import compat as c\nx = c.A\n",
+        "import p.compat\np.compat.A()\n",
+        "import p.compat as c\nprint(c.A)\n",
+        "from compat import A\n",
+        "from src.p.compat import A\n",
+    ],
+)
+def test_name_that_another_module_takes_is_consumed(build: Build, consumer: str) -> None:
+    assert consumed(build, consumer) == {"A"}
+
+
+def test_star_takes_all(build: Build) -> None:
+    assert consumed(build, "from .compat import *\n") == {"A", "B"}
+
+
+def test_tests_beside_the_package_take_from_it(build: Build) -> None:
+    assert consumed(build, "from p.compat import B\n", "tests/test_p.py") == {"B"}
+
+
+@pytest.mark.parametrize("consumer", ["from .other import A\n", "import other\nother.A\n", "x.compat.A\n", "from p.compatible import A\n"])
+def test_name_from_elsewhere_is_not_consumed(build: Build, consumer: str) -> None:
+    assert consumed(build, consumer) == frozenset()
+
+
+def test_relative_import_beyond_the_top_is_ignored(build: Build) -> None:
+    assert consumed(build, "from ....x import A\nfrom ... import compat\n") == frozenset()
