@@ -1,0 +1,124 @@
+"""What the array codemods share: the homes of the old classes, and small questions about a file."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from jaxmigrate.names import Source
+
+_XLA = ("jax.interpreters.xla", "jax.xla")
+_PXLA = ("jax.interpreters.pxla", "jax.pxla", "jax._src.interpreters.pxla")
+_IMPLEMENTATION = ("DeviceArray", "_DeviceArray", "_CppDeviceArray", "Buffer", "DeviceArrayProtocol")
+_EXTENSION = ("jaxlib.xla_extension", "jax.lib.xla_extension", "jaxlib.xla_client._xla", "jax.lib.xla_client._xla")
+_CLIENT = ("jaxlib.xla_client", "jax.lib.xla_client")
+
+DEVICE_ARRAYS = frozenset(
+    {
+        "jax.numpy.DeviceArray",
+        "jax.experimental.global_device_array.DeviceArray",
+        "jax.lib.xla_client.ArrayImpl",
+        *(f"{m}.{n}" for m in _XLA for n in ("DeviceArray", "_DeviceArray", "_CppDeviceArray", "Buffer")),
+        *(f"jax._src.device_array.{n}" for n in _IMPLEMENTATION),
+        *(f"{m}.{n}" for m in _EXTENSION for n in ("DeviceArray", "Buffer", "PyLocalBuffer", "DeviceArrayBase", "ArrayImpl")),
+        *(f"{m}.{n}" for m in _CLIENT for n in ("Buffer", "DeviceArrayBase")),
+    }
+)
+"""Every qualified name under which the class of single-device arrays could be had."""
+
+DEVICES = frozenset({*(f"{m}.Device" for m in _XLA), *(f"{m}.Device" for m in _EXTENSION), "jax.lib.xla_client.Device"})
+"""The class of devices where it lived beside the array class."""
+
+SHARDED_DEVICE_ARRAYS = frozenset(
+    f"{m}.{n}" for m in _PXLA for n in ("ShardedDeviceArray", "_ShardedDeviceArray", "ShardedDeviceArrayBase")
+)
+GLOBAL_DEVICE_ARRAYS = frozenset(
+    f"{m}.GlobalDeviceArray" for m in ("jax.experimental.global_device_array", "jax._src.global_device_array")
+)
+MAKE_SHARDED = frozenset(f"{m}.make_sharded_device_array" for m in _PXLA)
+MAKE_DEVICE = frozenset(f"{m}.make_device_array" for m in (*_XLA, "jax._src.device_array"))
+
+ARRAY = "jax.Array"
+ALL_ARRAYS = DEVICE_ARRAYS | SHARDED_DEVICE_ARRAYS | GLOBAL_DEVICE_ARRAYS | {ARRAY}
+VALUE_TYPES = DEVICE_ARRAYS | SHARDED_DEVICE_ARRAYS | {ARRAY, "jax.numpy.ndarray"}
+"""What inference calls a value that is a jax.Array today (a GlobalDeviceArray had none of the old buffer attributes)."""
+
+
+def container(source: Source, node: ast.expr) -> ast.expr:
+    """The outermost tuple, list or set display that `node` is an element of, or `node`."""
+    parent = source.parent(node)
+    while isinstance(parent, (ast.Tuple, ast.List, ast.Set)):
+        node, parent = parent, source.parent(parent)
+    return node
+
+
+def elements(node: ast.expr) -> list[ast.expr]:
+    """The classes of a tuple, list, set or ``|`` chain of classes, flat; of a single class: itself."""
+    if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
+        return [e for inner in node.elts for e in elements(inner)]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        return [*elements(node.left), *elements(node.right)]
+    return [node]
+
+
+def typed(node: ast.expr) -> ast.expr | None:
+    """``x`` of ``type(x)`` and ``x.__class__``."""
+    if isinstance(node, ast.Attribute) and node.attr == "__class__":
+        return node.value
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "type":
+        return node.args[0] if len(node.args) == 1 and not node.keywords else None
+    return None
+
+
+def classes_text(source: Source, nodes: list[ast.expr]) -> tuple[str, dict[str, ast.expr]]:
+    """Template text and pieces for one class, or for a tuple of several."""
+    pieces = {f"class{i}": node for i, node in enumerate(nodes)}
+    text = ", ".join(f"{{{name}}}" for name in pieces)
+    return (text if len(nodes) == 1 else f"({text})"), pieces
+
+
+def fresh(source: Source, *candidates: str) -> str:
+    """The first of the candidate names that the file does not use, with underscores added if it uses all of them."""
+    taken = set(_identifiers(source.tree))
+    return next(name + suffix for suffix in ("", "_", "__", "___") for name in candidates if name + suffix not in taken)
+
+
+def _identifiers(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield node.name
+        elif isinstance(node, ast.alias):
+            yield node.asname or node.name.partition(".")[0]
+
+
+def unused_in(text: str, *candidates: str) -> str:
+    """The first candidate that is no identifier of `text`: for the variable of a comprehension."""
+    return next(c for c in (*candidates, "an_array_of_jax") if not re.search(rf"\b{c}\b", text))
+
+
+def defines(source: Source, attribute: str) -> bool:
+    """Whether the file makes an attribute of that name itself: a method, a field or an assignment to it."""
+    stores = source.by_attribute.get(attribute, ())
+    return any(isinstance(a.ctx, ast.Store) for a in stores) or any(True for _ in _members(source, attribute))
+
+
+def _members(source: Source, name: str) -> Iterator[ast.stmt]:
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.ClassDef):
+            for statement in node.body:
+                if (isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) and statement.name == name) or (isinstance(statement, ast.AnnAssign) and getattr(statement.target, "id", None) == name) or (isinstance(statement, ast.Assign) and any(getattr(t, "id", None) == name for t in statement.targets)):
+                    yield statement
+
+
+def uses_jax(source: Source) -> bool:
+    """Whether the file imports anything of jax, flax, haiku or their like: one whose values may be JAX arrays."""
+    for statement in source.imports:
+        names = [statement.module or ""] if isinstance(statement, ast.ImportFrom) else [a.name for a in statement.names]
+        if any("jax" in n or n.partition(".")[0] in ("flax", "haiku", "optax", "chex") for n in names):
+            return True
+    return False

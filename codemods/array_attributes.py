@@ -1,0 +1,272 @@
+"""Attributes that arrays had while they were device buffers: `.device()`, `.device_buffers`, `.to_py()` and their like.
+
+JAX's words: the entries 0.3.17 (to_py), 0.4.7 (devices), 0.4.22, 0.4.27 and 0.4.31 of https://docs.jax.dev/en/latest/changelog.html
+
+`x.device` is a property today; `x.devices()` is a set; the buffers are the `data` of `x.addressable_shards`, which keep the mapped
+dimension of a pmap result since 0.4.34.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from jaxmigrate.codemod import REVIEW, SAFE, UNSAFE, Applicability, AttributeSite, Change, Codemod, Reports, Rewrite, StringSite
+from jaxmigrate.names import Source
+from jaxmigrate_codemods._arrays import VALUE_TYPES, defines, unused_in, uses_jax
+
+_LEADING = "since 0.4.34 shards of a pmap result keep the mapped dimension, a leading 1 that the old buffers lacked"
+_NO_SUCCESSOR = "no successor: an array does not tell its XLA shape any more"
+
+codemod = Codemod(
+    "array-attributes",
+    summary="x.device(), x.device_buffers, x.to_py() and other attributes of the old buffers",
+    since="0.3.19",
+    deprecated="0.4.21",
+    removed="0.4.27",
+    link="https://docs.jax.dev/en/latest/changelog.html",
+    words=frozenset(
+        {
+            ".device()", ".devices()[", "device_buffer", "device_buffers", "to_py", "copy_to_device", "block_host_until_ready",
+            "xla_shape", "._device", ".client",
+        }
+    ),
+    applicability=UNSAFE,
+)  # fmt: skip
+
+
+def _known(site: AttributeSite) -> bool:
+    return site.receiver_type in VALUE_TYPES or _is_buffer(site.source, site.value)
+
+
+def _certainty(site: AttributeSite, otherwise: Applicability) -> tuple[Applicability, str] | None:
+    """Applicability and assumption for this receiver; None where it is something else, or the file's own attribute."""
+    if site.assignment:
+        return None
+    if _known(site):
+        return SAFE, ""
+    if site.receiver_type is not None or defines(site.source, site.node.attr) or not uses_jax(site.source):
+        return None
+    return otherwise, f"{site.text(site.value)} is taken to be a jax.Array"
+
+
+def _is_buffer(source: Source, node: ast.expr) -> bool:
+    """Whether `node` is a variable that runs over ``x.device_buffers``, also as the parameter of a ``key=`` function."""
+    if not isinstance(node, ast.Name):
+        return False
+    for ancestor in source.ancestors(node):
+        for loop in getattr(ancestor, "generators", [ancestor]):
+            if isinstance(loop, (ast.For, ast.comprehension)) and isinstance(loop.target, ast.Name) and loop.target.id == node.id:
+                return _yields_buffers(source, loop.iter)
+        if isinstance(ancestor, ast.Lambda) and any(a.arg == node.id for a in ancestor.args.args):
+            keyword = source.parent(ancestor)
+            call = source.parent(keyword) if isinstance(keyword, ast.keyword) and keyword.arg == "key" else None
+            return isinstance(call, ast.Call) and bool(call.args) and _yields_buffers(source, call.args[0])
+    return False
+
+
+def _yields_buffers(source: Source, node: ast.expr) -> bool:
+    """``x.device_buffers``, a part of it, or what this codemod makes of it."""
+    node = source.value_of(node)
+    while isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+        node = node.value
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("sorted", "list", "reversed") and node.args:
+        return _yields_buffers(source, node.args[0])
+    if isinstance(node, ast.ListComp) and len(node.generators) == 1:
+        loop = node.generators[0]
+        shards = isinstance(loop.iter, ast.Attribute) and loop.iter.attr == "addressable_shards"
+        return shards and isinstance(node.elt, ast.Attribute) and node.elt.attr == "data"
+    return isinstance(node, ast.Attribute) and node.attr == "device_buffers"
+
+
+# -- device, devices -------------------------------------------------------------------------------------------------------------
+
+
+@codemod.attribute("device")
+def device(site: AttributeSite) -> Reports:
+    """``x.device()`` was a method; for one on several devices the property gives their sharding, where the method raised."""
+    call = site.call()
+    if call is None or call.args or call.keywords or _shard_of_comprehension(site):
+        return None
+    certain = _certainty(site, UNSAFE)
+    if certain is None:
+        return None
+    applicability, assumed = certain
+    message = "x.device is a property since 0.4.31; " if site.target_has("0.4.31") else "x.device() is gone; "
+    template = "{x}.device" if site.target_has("0.4.31") else "{next}(iter({x}.devices()))".replace("{next}", "next")
+    return Rewrite(message + (assumed or "of an array on several devices it is the sharding"), applicability, (site.replace(template, call, x=site.value),))
+
+
+@codemod.attribute("devices")
+def devices(site: AttributeSite) -> Reports:
+    """``x.devices()[i]``: the set has no order, the shards have that of the old list."""
+    call = site.call()
+    subscript = site.source.parent(call) if call is not None else None
+    if call is None or call.args or not isinstance(subscript, ast.Subscript) or isinstance(subscript.slice, ast.Slice):
+        return None
+    certain = _certainty(site, UNSAFE)
+    if certain is None:
+        return None
+    applicability, assumed = certain
+    change = site.replace("{x}.addressable_shards[{i}].device", subscript, x=site.value, i=subscript.slice)
+    return Rewrite("x.devices() is a set since 0.4.7" + (f"; {assumed}" if assumed else ""), applicability, (change,))
+
+
+@codemod.attribute("_device", "client", "xla_shape")
+def private(site: AttributeSite) -> Reports:
+    """Seen in old code; only where the value is known to be an array, the names are too common otherwise."""
+    if not _known(site) or site.assignment:
+        return None
+    if site.node.attr == "xla_shape":
+        return site.manual(_NO_SUCCESSOR)
+    suffix = ".client" if site.node.attr == "client" else ""
+    change = site.replace("next(iter({x}.devices()))" + suffix, x=site.value)
+    uncommitted = "" if suffix else "; it was None for an array not committed to a device"
+    return Rewrite(f"x.{site.node.attr} is gone; its device tells{uncommitted}", REVIEW, (change,))
+
+
+# -- buffers ---------------------------------------------------------------------------------------------------------------------
+
+
+@codemod.attribute("device_buffer")
+def device_buffer(site: AttributeSite) -> Reports:
+    """The array itself, as far as it is on one device."""
+    certain = _certainty(site, REVIEW)
+    if certain is None:
+        return None
+    applicability, assumed = certain
+    message = "x.device_buffer is x.addressable_data(0)"
+    return Rewrite(f"{message}; {assumed}" if assumed else message, applicability, (site.replace("{x}.addressable_data(0)", x=site.value),))
+
+
+@codemod.attribute("device_buffers")
+def device_buffers(site: AttributeSite) -> Reports:
+    """One buffer, their number, or all of them, each in the shortest way that says it."""
+    certain = _certainty(site, REVIEW)
+    if certain is None:
+        return None
+    changes, leading = _buffers(site)
+    message = "the buffers are the data of x.addressable_shards"
+    if leading:
+        message += f"; {_LEADING}"
+    return Rewrite(message + (f"; {certain[1]}" if certain[1] else ""), REVIEW, changes)
+
+
+def _buffers(site: AttributeSite) -> tuple[tuple[Change, ...], bool]:
+    """The changes, and whether shapes may differ."""
+    parent = site.parent()
+    row = "[0]" if _is_pmap_result(site) else ""
+    if isinstance(parent, ast.Subscript) and parent.value is site.node and not isinstance(parent.slice, ast.Slice):
+        first = isinstance(parent.slice, ast.Constant) and parent.slice.value == 0
+        template = "{x}.addressable_data(0)" if first else "{x}.addressable_shards[{i}].data"
+        pieces = {"x": site.value} if first else {"x": site.value, "i": parent.slice}
+        return (site.replace(template + row, parent, **pieces),), not row
+    if isinstance(parent, ast.Call) and getattr(parent.func, "id", "") == "len" and parent.args == [site.node]:
+        return (site.replace("{x}.addressable_shards", x=site.value),), False
+    whole = parent if isinstance(parent, ast.Subscript) and parent.value is site.node else site.node
+    if (loop := site.source.parent(whole)) and isinstance(loop, ast.comprehension) and loop.iter is whole and not row:
+        if changes := _in_comprehension(site, loop):
+            return changes, True
+    s = unused_in(site.text(site.value), "s", "shard")
+    if whole is not site.node and isinstance(parent, ast.Subscript):
+        cut = site.text(parent)[len(site.text()) :]
+        return (site.replace(f"[{s}.data{row} for {s} in {{x}}.addressable_shards{cut}]", parent, x=site.value),), not row
+    return (site.replace(f"[{s}.data{row} for {s} in {{x}}.addressable_shards]", x=site.value),), not row
+
+
+def _in_comprehension(site: AttributeSite, loop: ast.comprehension) -> tuple[Change, ...]:
+    """``[f(b) for b in x.device_buffers]``: the variable runs over the shards; ``b.device()`` is their device, ``b`` their data."""
+    source = site.source
+    owner = source.parent(loop)
+    if not isinstance(loop.target, ast.Name) or owner is None:
+        return ()
+    changes: list[Change] = [site.replace("{x}.addressable_shards", x=site.value)]
+    for name in source.by_id.get(loop.target.id, ()):
+        if name is loop.target or owner not in source.ancestors(name):
+            continue
+        if source.scope(name) is not source.scope(loop.target):
+            return ()  # used in an inner lambda or comprehension
+        changes.append(_shard_use(site, name))
+    return tuple(changes)
+
+
+def _shard_use(site: AttributeSite, name: ast.Name) -> Change:
+    attribute = site.source.parent(name)
+    call = site.source.parent(attribute) if isinstance(attribute, ast.Attribute) and attribute.attr == "device" else None
+    if isinstance(call, ast.Call) and call.func is attribute and not call.args:
+        return site.replace("{b}.device", call, b=name)
+    return site.replace("{b}.data", name, b=name)
+
+
+def _shard_of_comprehension(site: AttributeSite) -> bool:
+    """Whether `device_buffers` rewrites this ``b.device()`` as part of its comprehension."""
+    if not isinstance(site.value, ast.Name):
+        return False
+    for ancestor in site.source.ancestors(site.node):
+        for loop in getattr(ancestor, "generators", []):
+            if isinstance(loop.target, ast.Name) and loop.target.id == site.value.id:
+                whole = loop.iter.value if isinstance(loop.iter, ast.Subscript) else loop.iter
+                return isinstance(whole, ast.Attribute) and whole.attr in ("device_buffers", "addressable_shards")
+    return False
+
+
+def _is_pmap_result(site: AttributeSite) -> bool:
+    """Whether the file shows that the array is what a pmap-ed function returned, on a JAX where that shows in the shards."""
+    made = site.source.value_of(site.value)
+    if not isinstance(made, ast.Call) or not site.target_has("0.4.34"):
+        return False
+    function = site.source.value_of(made.func)
+    mapped = isinstance(function, ast.Call) and (site.source.resolve(function.func) or "") == "jax.pmap"
+    return mapped and not any(k.arg == "out_axes" for k in function.keywords)  # type: ignore[attr-defined]
+
+
+# -- methods ---------------------------------------------------------------------------------------------------------------------
+
+
+@codemod.attribute("to_py")
+def to_py(site: AttributeSite) -> Reports:
+    """``x.to_py()``."""
+    return _method(site, 0, "{numpy.asarray}({x})", "x.to_py() is numpy.asarray(x)", REVIEW)
+
+
+@codemod.attribute("copy_to_device")
+def copy_to_device(site: AttributeSite) -> Reports:
+    """``x.copy_to_device(device)``; numba's device arrays have a method of that name."""
+    otherwise = UNSAFE if site.source.mentions("numba") or site.source.mentions("cuda") else REVIEW
+    return _method(site, 1, "{jax.device_put}({x}, {argument})", "x.copy_to_device(d) is jax.device_put(x, d)", otherwise)
+
+
+@codemod.attribute("block_host_until_ready")
+def block_host_until_ready(site: AttributeSite) -> Reports:
+    """``x.block_host_until_ready()``."""
+    certain = _certainty(site, REVIEW)
+    if certain is None:
+        return None
+    change = site.replace("{x}.block_until_ready", x=site.value)
+    message = "block_host_until_ready is block_until_ready, which returns the array"
+    return Rewrite(f"{message}; {certain[1]}" if certain[1] else message, certain[0], (change,))
+
+
+def _method(site: AttributeSite, arguments: int, template: str, message: str, otherwise: Applicability) -> Reports:
+    """Replace a method call by a function call; a method that is passed on is described."""
+    certain = _certainty(site, otherwise)
+    if certain is None:
+        return None
+    call = site.call()
+    if call is None or len(call.args) != arguments or call.keywords or any(isinstance(a, ast.Starred) for a in call.args):
+        return site.manual(f"{message}; here the method is passed on or called in another way")
+    pieces = {"argument": call.args[0]} if arguments else {}
+    change = site.replace(template, call, x=site.value, **pieces)
+    return Rewrite(f"{message}; {certain[1]}" if certain[1] else message, certain[0], (change,))
+
+
+# -- questions -------------------------------------------------------------------------------------------------------------------
+
+
+@codemod.string("device_buffer", "device_buffers", "to_py", "copy_to_device", "block_host_until_ready")
+def presence_test(site: StringSite) -> Reports:
+    """``hasattr(x, "device_buffers")``."""
+    call = site.parent()
+    asks = isinstance(call, ast.Call) and getattr(call.func, "id", "") in ("hasattr", "getattr") and call.args[1:2] == [site.node]
+    if not asks or defines(site.source, site.value) or not uses_jax(site.source):
+        return None
+    return site.manual(f"no array has {site.value!r} any more, so this is always False or the default")

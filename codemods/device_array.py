@@ -1,0 +1,266 @@
+"""`DeviceArray`, in all its homes, becomes `jax.Array`, the one class of arrays since JAX 0.4.1.
+
+JAX's words: https://docs.jax.dev/en/latest/jax_array_migration.html#new-public-type-named-jax-array
+
+`jax.Array` is abstract. Tracers are instances of it (they were none of `DeviceArray`), no value has exactly that type, and its
+methods cannot be called on the class.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from jaxmigrate.codemod import REVIEW, Change, Codemod, Manual, NameSite, Reports, Rewrite, StringSite
+from jaxmigrate.names import Source
+from jaxmigrate_codemods._arrays import ALL_ARRAYS, ARRAY, DEVICE_ARRAYS, DEVICES, classes_text, container, elements, typed
+
+_TYPES = "jax._src.device_array.device_array_types"
+_EXACT = "no array has exactly the type jax.Array (their class is private), so the test became isinstance, which is also True for tracers"
+_ABSTRACT = (
+    "the methods of jax.Array itself cannot be called (it is abstract): use the function of jax.numpy or operator, "
+    "or type(jnp.zeros(())) for the class that arrays really have"
+)
+
+codemod = Codemod(
+    "device-array",
+    summary="DeviceArray and its whole family become jax.Array",
+    since="0.3.18",
+    deprecated="0.4.7",
+    removed="0.4.14",
+    link="https://docs.jax.dev/en/latest/jax_array_migration.html",
+    words=frozenset(name.rpartition(".")[2] for name in DEVICE_ARRAYS | DEVICES) | {"device_array_types"},
+    applicability=REVIEW,
+)
+
+
+def _array(site: NameSite) -> Reports:
+    """Decide one use of the class by its role."""
+    handler = _ROLES.get(site.role)
+    if handler is not None:
+        return handler(site)
+    return None
+
+
+def _tested(site: NameSite) -> Reports:
+    """``isinstance(x, DeviceArray)``: wider now, which matters where tracers come by."""
+    reason = site.direct and site.may_be_traced()
+    if not reason:
+        return None
+    return Rewrite(f"isinstance with jax.Array is also True for tracers, with DeviceArray it was False; {reason}", REVIEW, ())
+
+
+def _defined(site: NameSite) -> Reports:
+    """A module-level name for the class, or a tuple of classes: what holds for isinstance holds for it."""
+    used = container(site.source, site.node) is not site.node
+    return _tested(site) if used else None
+
+
+def _registered(site: NameSite) -> Reports:
+    """``singledispatch.register``: tracers dispatch as before, since 0.8.2 no tracer class is a subclass of jax.Array."""
+    parent = site.parent()
+    leaf = parent.func.attr if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute) else "register"
+    if leaf != "register":
+        return site.manual(f"{leaf} goes by the exact class, which is private today; JAX treats arrays as leaves itself")
+    if site.target_has("0.8.2"):
+        return None
+    return Rewrite("before JAX 0.8.2 tracers dispatch on jax.Array too, which they did not on DeviceArray", REVIEW, ())
+
+
+def _subclassed(site: NameSite) -> Reports:
+    """``class X(DeviceArray)``."""
+    return site.manual(
+        "a subclass of the array class: JAX functions do not take one; hold an array and define __jax_array__ instead"
+    )
+
+
+def _constructed(site: NameSite) -> Reports:
+    """``DeviceArray(aval, device, buffer)``."""
+    return site.manual("jax.Array has no constructor: use jax.numpy.asarray, or jax.device_put(value, device)")
+
+
+def _member(site: NameSite) -> Reports:
+    """``DeviceArray.method``."""
+    return site.manual(_ABSTRACT)
+
+
+def _passed(site: NameSite) -> Reports:
+    """The class as an argument: getattr and patching look inside it."""
+    call = site.parent()
+    if not isinstance(call, ast.Call) or call.args[:1] != [site.node]:
+        return None
+    called = site.source.segment(call.func).rpartition(".")
+    if called[2] in ("getattr", "hasattr"):
+        return site.manual(_ABSTRACT)
+    if called[2] in ("setattr", "delattr", "object"):
+        return site.manual("attributes set on jax.Array do not reach all arrays: patch the function that uses them instead")
+    if called[2] in ("getmembers", "dir", "vars"):
+        return Rewrite("jax.Array is abstract and lists only some of the members that arrays have", REVIEW, ())
+    return None
+
+
+# -- type(x) is DeviceArray ----------------------------------------------------------------------------------------------------
+
+
+def _compared(site: NameSite) -> Reports:
+    """``type(x) is/==/in DeviceArray``; one edit for a whole tuple, whichever of its classes asks for it."""
+    source = site.source
+    classes = container(source, site.node)
+    compare = source.parent(classes)
+    if not isinstance(compare, ast.Compare) or len(compare.ops) != 1:
+        return site.manual("no array has exactly the type jax.Array: use isinstance")
+    arrays = [e for e in elements(classes) if source.resolve(e) in ALL_ARRAYS]
+    value = typed(compare.left if compare.left is not classes else compare.comparators[0])
+    if value is None:
+        return site.manual("no array has exactly the type jax.Array: use isinstance")
+    return _as_isinstance(site, compare, value, [e for e in elements(classes) if e not in arrays], source.segment(classes)[:1])
+
+
+def _as_isinstance(site: NameSite, compare: ast.Compare, value: ast.expr, others: list[ast.expr], bracket: str) -> Reports:
+    """Rewrite the comparison; other classes stay exact unless a subclass of theirs is as good (NumPy's array, JAX's own)."""
+    source = site.source
+    negative = isinstance(compare.ops[0], (ast.IsNot, ast.NotEq, ast.NotIn))
+    joins = all((source.resolve(o) or "") in ("numpy.ndarray",) or (source.resolve(o) or "").startswith("jax.") for o in others)
+    if not others or joins:
+        text, pieces = classes_text(source, others)
+        classes = f"({text.strip('()')}, {{{ARRAY}}})" if others else f"{{{ARRAY}}}"
+        test = f"isinstance({{value}}, {classes})"
+        also = f", and for subclasses of {' and '.join(source.segment(o) for o in others)}" if others else ""
+        template = f"not {test}" if negative else test
+    else:
+        if not source.is_pure(value):
+            return site.manual(f"no array has exactly the type jax.Array: test isinstance(x, {ARRAY}) beside the other classes")
+        names = {f"class{i}": o for i, o in enumerate(others)}
+        pieces, also = names, ""
+        exact = f"type({{value}}) in {_brackets(bracket, [f'{{{n}}}' for n in names])}"
+        test = f"{exact} or isinstance({{value}}, {{{ARRAY}}})"
+        template = f"not ({test})" if negative else test
+    change = site.replace(template, compare, value=value, **pieces)
+    return Rewrite(_EXACT + also, REVIEW, (change,))
+
+
+def _brackets(bracket: str, items: list[str]) -> str:
+    inner = ", ".join(items)
+    if bracket == "[":
+        return f"[{inner}]"
+    if bracket == "{":
+        return f"{{{{{inner}}}}}"
+    return f"({inner},)" if len(items) == 1 else f"({inner})"
+
+
+# -- {DeviceArray: f} ----------------------------------------------------------------------------------------------------------
+
+
+def _keyed(site: NameSite) -> Reports:
+    """A key of a table: lookups by ``type(x)`` in the same file are taught to find it."""
+    source = site.source
+    table = _table(source, site.node)
+    if table is not None and (source.resolve(table) or "").partition(".")[0] in ("jax", "jaxlib"):
+        return site.manual("JAX's own table of array classes: JAX fills it itself, and the class of arrays is private")
+    lookups = _lookups(source, table) if table is not None else []
+    values = [v for v in (typed(node) for node in lookups) if v is not None]
+    if not all(source.is_pure(v) for v in values):
+        return site.manual(
+            "the table is looked up by type(x), which is never jax.Array: look up jax.Array where isinstance(x, jax.Array)"
+        )
+    if not lookups:
+        return Rewrite("as a key, jax.Array is found by isinstance or issubclass, never by a lookup of type(x)", REVIEW, ())
+    if _first_key(source, table) is not site.node:
+        return None
+    find = f"{{{ARRAY}}} if isinstance({{value}}, {{{ARRAY}}}) else {{found}}"
+    changes: list[Change] = [site.replace(f"{{{ARRAY}}}")]
+    changes += [site.replace(find, node, value=value, found=node) for node, value in zip(lookups, values, strict=True)]
+    message = (
+        "the table is looked up by type(x), which is never jax.Array: the lookups ask isinstance first, also True for tracers"
+    )
+    return Rewrite(message, REVIEW, tuple(changes))
+
+
+def _table(source: Source, key: ast.expr) -> ast.expr | None:
+    """The expression that names the table in which `key` is a key."""
+    parent = source.parent(key)
+    if isinstance(parent, ast.Subscript):
+        return parent.value
+    owner = source.parent(parent) if isinstance(parent, ast.Dict) else None
+    if isinstance(owner, ast.Assign) and len(owner.targets) == 1:
+        return owner.targets[0]
+    return owner.target if isinstance(owner, ast.AnnAssign) else None
+
+
+def _lookups(source: Source, table: ast.expr | None) -> list[ast.expr]:
+    """The ``type(x)`` of ``table[type(x)]``, ``table.get(type(x))`` and ``type(x) in table``."""
+    wanted = source.segment(table) if table is not None else ""
+    found: list[ast.expr] = []
+    for node in (p for n in source.by_id.get("type", ()) if (p := source.parent(n)) is not None):
+        parent = source.parent(node)
+        if not isinstance(node, ast.Call) or typed(node) is None:
+            continue
+        if isinstance(parent, ast.Subscript) and parent.slice is node:
+            owner: ast.expr | None = parent.value
+        elif isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute) and parent.args[:1] == [node]:
+            owner = parent.func.value
+        elif isinstance(parent, ast.Compare) and isinstance(parent.ops[0], (ast.In, ast.NotIn)) and len(parent.ops) == 1:
+            owner = parent.comparators[0]
+        else:
+            continue
+        if owner is not None and source.segment(owner) == wanted:
+            found.append(node)
+    return found
+
+
+def _first_key(source: Source, table: ast.expr | None) -> ast.expr | None:
+    """The first old array class that is a key of this table."""
+    wanted = source.segment(table) if table is not None else ""
+    keys = [n for n in source.names(*DEVICE_ARRAYS) if source.role(n) == "dict-key"]
+    same = [k for k in keys if (t := _table(source, k)) is not None and source.segment(t) == wanted]
+    return min(same, key=lambda n: (n.lineno, n.col_offset), default=None)
+
+
+_ROLES = {
+    "isinstance": _tested,
+    "alias": _defined,
+    "register": _registered,
+    "base-class": _subclassed,
+    "call": _constructed,
+    "attribute": _member,
+    "value": _passed,
+    "type-compare": _compared,
+    "dict-key": _keyed,
+}
+
+codemod.rename(dict.fromkeys(sorted(DEVICE_ARRAYS), ARRAY), handler=_array)
+codemod.rename(dict.fromkeys(sorted(DEVICES), "jax.Device"))
+
+
+@codemod.name_(_TYPES)
+def device_array_types(site: NameSite) -> Reports:
+    """The private list of array classes: only asking whether it holds a value's class can be rewritten."""
+    parent = site.parent()
+    if isinstance(parent, ast.Call) and site.text(parent.func) == "tuple":
+        outer = site.source.parent(parent)
+        if isinstance(outer, ast.Call) and site.text(outer.func) in ("isinstance", "issubclass") and parent in outer.args:
+            reason = site.may_be_traced()
+            tracers = f", which is also True for tracers; {reason}" if reason else ""
+            return Rewrite(f"the one array class is {ARRAY}{tracers}", REVIEW, (site.replace(f"{{{ARRAY}}}", parent),))
+    if isinstance(parent, ast.Compare) and parent.comparators == [site.node] and (value := typed(parent.left)) is not None:
+        return _as_isinstance(site, parent, value, [], "(")
+    return site.manual(f"the list of array classes is gone: there is one, {ARRAY}, and the class of a value is private")
+
+
+@codemod.string("DeviceArray", "_DeviceArray", "ShardedDeviceArray")
+def class_name(site: StringSite) -> Reports:
+    """A comparison with the *name* of a class (``type(x).__name__ == "DeviceArray"``) is reported; other strings are prose."""
+    compare = site.source.parent(container(site.source, site.node))
+    if isinstance(compare, ast.Compare) and any(_asks_name(part) for part in (compare.left, *compare.comparators)):
+        return Manual("the class of arrays is called ArrayImpl now: use isinstance(x, jax.Array)")
+    return None
+
+
+def _asks_name(node: ast.expr) -> bool:
+    if isinstance(node, ast.Attribute):
+        return node.attr in ("__name__", "__qualname__")
+    return (
+        isinstance(node, ast.Call)
+        and getattr(node.func, "id", "") in ("str", "repr")
+        and bool(node.args)
+        and typed(node.args[0]) is not None
+    )

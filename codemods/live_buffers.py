@@ -1,0 +1,157 @@
+"""`device.live_buffers()` becomes the arrays of that device out of `jax.live_arrays()`.
+
+JAX's words: https://docs.jax.dev/en/latest/jax_array_migration.html#live-buffers-replaced-with-live-arrays
+
+The old call still exists and returns an empty list. The list on a backend (client) still works under the name `live_arrays`.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from jaxmigrate.codemod import REVIEW, AttributeSite, Change, Codemod, DeleteStatement, Piece, Reports, Rewrite, StringSite
+from jaxmigrate.names import Source
+from jaxmigrate_codemods._arrays import defines, unused_in, uses_jax
+
+_GET_BACKEND = frozenset(
+    {
+        "jax.lib.xla_bridge.get_backend",
+        "jax._src.xla_bridge.get_backend",
+        "jax._src.lib.xla_bridge.get_backend",
+        "jax.extend.backend.get_backend",
+    }
+)
+_DEVICES = frozenset({"jax.devices", "jax.local_devices"})
+_DEVICE_NAMES = frozenset({"d", "dev", "device", "gpu", "tpu", "cpu", "gpu_device", "cpu_device", "first_device", "local_device"})
+_CLIENT_NAMES = frozenset({"client", "backend", "xla_client", "xla_backend"})
+_SHARDED = "a sharded array is listed (counted, deleted) as a whole, where the old list held its piece on the device"
+_ADVICE = "of a device: [a for a in jax.live_arrays() if device in a.devices()]; of a backend: jax.live_arrays()"
+
+codemod = Codemod(
+    "live-buffers",
+    summary="device.live_buffers(), which returns an empty list today, asks jax.live_arrays()",
+    since="0.3.24",
+    deprecated="0.4.7",
+    removed=None,
+    link="https://docs.jax.dev/en/latest/jax_array_migration.html",
+    words=frozenset({"live_buffers"}),
+    applicability=REVIEW,
+)
+
+
+@codemod.attribute("live_buffers")
+def live_buffers(site: AttributeSite) -> Reports:
+    """Tell devices from backends; anything else is left alone or described."""
+    kind, assumed = _kind(site)
+    if kind == "":
+        return None
+    call = site.call()
+    if call is None or call.args or call.keywords or kind == "unknown":
+        return site.manual(f"live_buffers() of a device returns an empty list today; {_ADVICE}")
+    if kind == "client":
+        return _of_client(site, call, assumed)
+    return _of_device(site, call, assumed)
+
+
+def _kind(site: AttributeSite) -> tuple[str, str]:
+    """Whether the receiver is a ``device`` or a ``client``, ``unknown``, or nothing of JAX's; and what was assumed."""
+    if site.assignment:
+        return "", ""
+    if site.receiver_type in ("jax.Device", "jax.Client"):
+        return site.receiver_type.rpartition(".")[2].lower(), ""
+    if site.receiver_type is not None or defines(site.source, "live_buffers") or not uses_jax(site.source):
+        return "", ""
+    leaf = site.text(site.value).rpartition(".")[2]
+    if leaf in _DEVICE_NAMES:
+        return "device", f"{site.text(site.value)} is taken to be a jax.Device; "
+    if leaf in _CLIENT_NAMES:
+        return "client", f"{site.text(site.value)} is taken to be a backend of JAX; "
+    return "unknown", ""
+
+
+def _of_device(site: AttributeSite, call: ast.Call, assumed: str) -> Reports:
+    """The arrays that have a shard on the device, which is evaluated once."""
+    device = site.value
+    text = site.text(device)
+    a = unused_in(text, "a", "array")
+    platform = _platform(site.source, device)
+    pieces: dict[str, Piece] = {"device": device}
+    arrays = "{jax.live_arrays}()"
+    if platform is not None:
+        arrays, pieces["platform"] = "{jax.live_arrays}({platform})", platform
+    once = site.source.is_pure(device) and not _in_class_body(site)
+    d = "{device}" if once else unused_in(text, "device", "d")
+    bound = "" if once else f"for {d} in [{{device}}] "
+    template = f"[{a} {bound}for {a} in {arrays} if {d} in {a}.devices()]"
+    where = "" if platform is not None else "; only arrays of the default platform are seen"
+    return Rewrite(f"{assumed}{_SHARDED}{where}", REVIEW, (site.replace(template, call, **pieces),))
+
+
+def _in_class_body(site: AttributeSite) -> bool:
+    """Whether names of a class body are in play, which a comprehension does not see."""
+    return site.source.enclosing_class(site.node) is not None and site.source.function(site.node) is None
+
+
+def _platform(source: Source, device: ast.expr) -> ast.expr | None:
+    """The platform that was named where the device came from (``jax.devices("cpu")[0]``)."""
+    node = source.value_of(device)
+    if isinstance(node, ast.Name):
+        node = _loop_source(source, node)
+    while isinstance(node, ast.Subscript):
+        node = source.value_of(node.value)
+    if not isinstance(node, ast.Call) or (source.resolve(node.func) or "") not in _DEVICES:
+        return None
+    named = next((k.value for k in node.keywords if k.arg == "backend"), None)
+    position = 0 if (source.resolve(node.func) or "") == "jax.devices" else 1
+    platform = node.args[position] if len(node.args) > position else named
+    return platform if isinstance(platform, ast.Constant) and platform.value is not None else None
+
+
+def _loop_source(source: Source, name: ast.Name) -> ast.expr:
+    """What the loop or comprehension that binds `name` runs over, or `name`."""
+    for ancestor in source.ancestors(name):
+        loops = getattr(ancestor, "generators", [ancestor])
+        for loop in loops:
+            if isinstance(loop, (ast.For, ast.comprehension)) and isinstance(loop.target, ast.Name) and loop.target.id == name.id:
+                return source.value_of(loop.iter)
+    return name
+
+
+def _of_client(site: AttributeSite, call: ast.Call, assumed: str) -> Reports:
+    """A backend lists its arrays under another name; one that `get_backend` made for this alone is not needed any more."""
+    client = site.source.value_of(site.value)
+    if not isinstance(client, ast.Call) or (site.source.resolve(client.func) or "") not in _GET_BACKEND:
+        return Rewrite(f"{assumed}live_buffers of a backend is called live_arrays", REVIEW, (site.replace("{x}.live_arrays", x=site.value),))
+    arguments = [*client.args, *(k.value for k in client.keywords)]
+    if len(arguments) > 1 or not all(site.source.is_pure(a) for a in arguments):
+        return Rewrite("live_buffers of a backend is called live_arrays", REVIEW, (site.replace("{x}.live_arrays", x=site.value),))
+    changes: list[Change] = [_live_arrays(site, call, arguments)]
+    if client is not site.value and (statement := _only_use(site, client)) is not None:
+        changes.append(DeleteStatement(statement))
+    return Rewrite("jax.live_arrays lists the arrays of a backend", REVIEW, tuple(changes))
+
+
+def _live_arrays(site: AttributeSite, call: ast.Call, arguments: list[ast.expr]) -> Change:
+    if arguments:
+        return site.replace("{jax.live_arrays}({platform})", call, platform=arguments[0])
+    return site.replace("{jax.live_arrays}()", call)
+
+
+def _only_use(site: AttributeSite, client: ast.Call) -> ast.stmt | None:
+    """The assignment of the backend to a local name, if this site is the only use of that name."""
+    statement, value = site.source.parent(client), site.value
+    if not isinstance(statement, ast.Assign) or not isinstance(value, ast.Name) or len(statement.targets) != 1:
+        return None
+    if site.source.function(value) is None and site.source.module:
+        return None  # a module's name may be imported elsewhere
+    uses = [n for n in site.source.by_id.get(value.id, ()) if n is not statement.targets[0]]
+    return statement if uses == [value] else None
+
+
+@codemod.string("live_buffers")
+def presence_test(site: StringSite) -> Reports:
+    """``hasattr(device, "live_buffers")`` is still True, so what it guards runs and sees an empty list."""
+    call = site.parent()
+    if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "getattr" and call.args[1:2] == [site.node]:
+        return site.manual(f"live_buffers() of a device returns an empty list today; {_ADVICE}")
+    return None
