@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from jaxmigrate.codemod import Change, DeleteStatement, EditCall
@@ -18,6 +19,7 @@ ARGUMENT = re.compile(r"--(no)?(jax_array|jax_parallel_functions_output_gda)(?:=
 ASSIGNMENT = re.compile(r"(JAX_ARRAY|JAX_PARALLEL_FUNCTIONS_OUTPUT_GDA)=(\w*)")
 
 _ENVIRON = "os.environ"
+_RUNNERS = frozenset({"system", "popen", "run", "Popen", "call", "check_call", "check_output", "getoutput", "split", "shell"})
 
 
 def variable_setting(source: Source, node: ast.Constant) -> Setting | None:
@@ -31,9 +33,18 @@ def variable_setting(source: Source, node: ast.Constant) -> Setting | None:
     if isinstance(parent, ast.Call) and parent.args[0] is node and len(parent.args) == 2 and _sets_variable(source, parent):
         return setting(source, flag, parent.args[1], drop_statement(source, parent))
     if isinstance(parent, ast.Dict) and node in parent.keys and _is_environment(source, parent):
-        change = remove_element(source, node)
-        return setting(source, flag, parent.values[parent.keys.index(node)], (change,) if change else (), child=True)
+        return _in_dict(source, flag, node, parent)
     return None
+
+
+def _in_dict(source: Source, flag: str, node: ast.Constant, whole: ast.Dict) -> Setting:
+    call = source.parent(whole)
+    own = isinstance(call, ast.Call) and source.resolve(call.func) == f"{_ENVIRON}.update"
+    value = whole.values[whole.keys.index(node)]
+    if own and len(whole.keys) == 1 and isinstance(call, ast.Call) and len(call.args) == 1 and not call.keywords:
+        return setting(source, flag, value, drop_statement(source, call))
+    change = remove_element(source, node)
+    return setting(source, flag, value, (change,) if change else (), child=not own)
 
 
 def _sets_variable(source: Source, call: ast.Call) -> bool:
@@ -138,3 +149,27 @@ def clearing(source: Source, node: ast.Constant) -> ast.stmt | None:
         statement = source.parent(parent)
         return statement if isinstance(statement, ast.Expr) else None
     return None
+
+
+def in_command(source: Source, node: ast.Constant, part: re.Pattern[str]) -> bool:
+    """Whether the string is a command line that holds `part` as a word, handed to something that runs it."""
+    call = source.parent(node)
+    if not isinstance(call, ast.Call) or not re.search(rf"(?<!\S)(?:{part.pattern})(?!\S)", str(node.value)):
+        return False
+    leaf = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    return leaf in _RUNNERS
+
+
+def is_program(text: str, words: Iterable[str]) -> bool:
+    """Whether the string is Python source that uses one of the words as a name, an attribute or a string of its own."""
+    try:
+        tree = ast.parse(textwrap.dedent(text))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    wanted = set(words)
+    used = [
+        n.attr if isinstance(n, ast.Attribute) else n.value
+        for n in ast.walk(tree)
+        if isinstance(n, (ast.Attribute, ast.Constant))
+    ]
+    return len(tree.body) > 1 and any(isinstance(word, str) and word in wanted for word in used)

@@ -61,9 +61,10 @@ _TOO_OLD = (
     "guard this place with hasattr(jax.config, {flag!r})"
 )
 _OTHER_BRANCH = "; the branch that goes ran where the flag was off (the default before JAX 0.4.1)"
+_STRANDED = "; the statements after it are not reached any more"
 _PRESENCE = "asks whether JAX has the flag, which is false again since 0.4.14: decide without it; every array is a jax.Array"
 _READ_OUTSIDE = "nothing in JAX reads {name} any more; every array is a jax.Array: decide without it"
-_CODE = re.compile(r"config\.update\(\s*['\"](jax_array|jax_parallel_functions_output_gda)['\"]|\bconfig(\.config)?\.jax_array\b")
+_DOTTED = re.compile(r"jax(\._src)?(\.config)+\.(jax_array|jax_parallel_functions_output_gda)")
 
 
 _REMOVE = "remove it: every array is a jax.Array, and nothing reads this any more"
@@ -132,7 +133,8 @@ def _report(site: Site, folded: Fold, flag: str) -> Report:
     if not folded.changes:
         return site.manual(f"cannot hold any more: {_GONE[flag]}")
     doubtful = folded.dropped or folded.literal or flag == flags.OUTPUT
-    return Rewrite(_GONE[flag] + (_OTHER_BRANCH if folded.dropped else ""), REVIEW if doubtful else SAFE, folded.changes)
+    message = _GONE[flag] + (_OTHER_BRANCH if folded.dropped else "") + (_STRANDED if folded.strands else "")
+    return Rewrite(message, REVIEW if doubtful or folded.strands else SAFE, folded.changes)
 
 
 def _saved(source: Source, node: ast.expr, flag: str) -> ast.stmt | None:
@@ -243,14 +245,13 @@ def _in_loop(site: StringSite, options: ast.List | ast.Tuple) -> Reports:
     return None
 
 
-@codemod.string(*(f"no{flag}" for flag in flags.FLAGS))
 def _text(site: StringSite) -> Reports:
     setting = outside.argument_setting(site.source, site.node)
     if setting is not None:
         return None if outside.defines_own_flag(site.source, setting.flag) else _settled(site, setting)
-    if _CODE.search(site.value):
+    if _DOTTED.fullmatch(site.value) or outside.is_program(site.value, flags.FLAGS):
         return site.manual(f"names the flag in a string: {_GONE[flags.ARRAY]}")
-    if re.search(rf"(?<!\S){outside.ARGUMENT.pattern}(?!\S)", site.value):
+    if outside.in_command(site.source, site.node, outside.ARGUMENT):
         return site.manual(f"remove the flag from the command: {_GONE[flags.ARRAY]}")
     return None
 
@@ -261,9 +262,10 @@ def variable(site: StringSite) -> Reports:
     source = site.source
     if site.value not in flags.VARIABLES:
         setting = outside.argument_setting(source, site.node)
-        found = setting is not None or outside.ASSIGNMENT.search(site.value)
-        manual = site.manual(f"remove the variable from the command: {_GONE[flags.ARRAY]}")
-        return _settled(site, setting) if setting else manual if found else None
+        if setting is not None:
+            return _settled(site, setting)
+        found = outside.in_command(source, site.node, outside.ASSIGNMENT) or outside.is_program(site.value, flags.VARIABLES)
+        return site.manual(f"remove the variable from the command: {_GONE[flags.ARRAY]}") if found else None
     setting = outside.variable_setting(source, site.node)
     if setting is not None:
         return _settled(site, _unless_read(source, site.value, setting))

@@ -5,12 +5,17 @@ https://jax.readthedocs.io/en/latest/jax_array_migration.html, last section.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import ast
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from jaxmigrate.codemod import MANUAL, CallSite, Codemod, FileSite, Note, StringSite
+from jaxmigrate.codemod import MANUAL, Codemod, FileSite, Note
 from jaxmigrate.model import Fact
 from jaxmigrate_codemods import _jax_array as flags
 from jaxmigrate_codemods import _jax_array_outside as outside
+
+if TYPE_CHECKING:
+    from jaxmigrate.names import Source
 
 codemod = Codemod(
     "recursive-jit",
@@ -34,38 +39,34 @@ _ADVICE = (
 )
 
 
-@codemod.call(*flags.UPDATES)
-def update(site: CallSite) -> Iterable[Note]:
-    """``config.update("jax_array", value)``."""
-    return _notes(flags.update_setting(site.source, site.node, deferred=site.partial))
-
-
-@codemod.call(flags.MANAGER)
-def manager(site: CallSite) -> Iterable[Note]:
-    """``with jax_array(value):``."""
-    return _notes(flags.manager_setting(site.source, site.node))
-
-
-@codemod.string(flags.ARRAY, flags.ARRAY.upper(), f"no{flags.ARRAY}")
-def outside_(site: StringSite) -> Iterable[Note]:
-    """The environment variable and the command-line flag."""
-    if site.value in flags.VARIABLES:
-        return _notes(outside.variable_setting(site.source, site.node))
-    return _notes(outside.argument_setting(site.source, site.node))
-
-
 @codemod.file
-def keywords(site: FileSite) -> Iterator[Note]:
-    """``dict(os.environ, JAX_ARRAY="1")``."""
-    for keyword, setting in outside.keyword_settings(site.source):
-        for note in _notes(setting):
-            yield Note(note.value, keyword)
+def switches(site: FileSite) -> Iterator[Note]:
+    """Note every place of a file that switches the flag."""
+    source = site.source
+    for node, setting in (*_configuration(source), *_outside(source), *outside.keyword_settings(source)):
+        if setting is not None and setting.flag == flags.ARRAY and setting.on is not None:
+            yield Note("on" if setting.on else "off", node)
 
 
-def _notes(setting: flags.Setting | None) -> list[Note]:
-    if setting is None or setting.flag != flags.ARRAY or setting.on is None:
-        return []
-    return [Note("on" if setting.on else "off")]
+def _configuration(source: Source) -> Iterator[tuple[ast.AST, flags.Setting | None]]:
+    for call in source.calls(*flags.UPDATES):
+        yield call, flags.update_setting(source, call)
+    for call in source.calls(flags.MANAGER):
+        yield call, flags.manager_setting(source, call)
+    for name in source.names(*flags.UPDATES):
+        later = source.parent(name)
+        if isinstance(later, ast.Call) and later.args[:1] == [name]:
+            yield later, flags.update_setting(source, later, deferred=True)
+
+
+def _outside(source: Source) -> Iterator[tuple[ast.AST, flags.Setting | None]]:
+    for node in source.strings:
+        if isinstance(source.parent(node), ast.Expr):  # a docstring
+            continue
+        if node.value in flags.VARIABLES:
+            yield node, outside.variable_setting(source, node)
+        elif flags.ARRAY in str(node.value) or flags.ARRAY.upper() in str(node.value):
+            yield node, outside.argument_setting(source, node)
 
 
 @codemod.project

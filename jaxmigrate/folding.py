@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from jaxmigrate.names import Source
 
 _HARMLESS_CALLS = frozenset({"isinstance", "issubclass", "hasattr", "callable", "len", "bool", "type"})
+_WORD = re.compile(rb"\s*(?:and|or)(?:\s|\\)*")
 _COMMA = re.compile(rb"\s*,(?:\s|#[^\r\n]*)*")
 _CLOSING = re.compile(rb"[ \t]*(,?)(?:\s|#[^\r\n]*)*[\])}]")
 
@@ -31,6 +32,8 @@ class Fold:
     """Statements that go because they can no longer be reached."""
     literal: bool = False
     """The truth stays in the code as ``True`` or ``False``."""
+    strands: bool = False
+    """The block that stays never ends, so that the statements after it are not reached any more."""
     contradiction: bool = False
     """An ``assert`` that can only fail; there is no edit."""
 
@@ -57,7 +60,8 @@ def _statement(source: Source, parent: ast.AST | None, node: ast.expr, value: bo
         dropped = parent.orelse if value else parent.body
         if _makes_generator(source, parent, dropped):
             return _literal(node, value)
-        return Fold((KeepBlock(parent, "body" if value else "orelse"),), dropped)
+        kept = parent.body if value else parent.orelse
+        return Fold((KeepBlock(parent, "body" if value else "orelse"),), dropped, strands=_strands(source, parent, kept))
     if isinstance(parent, ast.Assert) and parent.test is node:
         return Fold((DeleteStatement(parent),)) if value else Fold((), contradiction=True)
     decorator = _needless_skip(source, parent, node, value)
@@ -110,9 +114,25 @@ def fold_operands(source: Source, whole: ast.BoolOp, known: list[ast.expr]) -> F
         return fold(source, whole, neutral)
     if whole.values[-1] in known and not tests_truth(source, whole):
         return Fold(tuple(_replace(node, str(neutral)) for node in known), literal=True)
+    cut = _operand_cut(source, whole, known[0]) if len(known) == 1 and len(rest) > 1 else None
+    if cut is not None:
+        return Fold((cut,))
     pieces: dict[str, ast.expr | str] = {f"p{i}": v for i, v in enumerate(rest)}
     text = (" and " if neutral else " or ").join(f"{{{name}}}" for name in pieces)
     return Fold((ReplaceExpr(whole, Template(text, pieces)),))
+
+
+def _operand_cut(source: Source, whole: ast.BoolOp, node: ast.expr) -> ReplaceText | None:
+    """Cut one operand and the word beside it out of the text; None where parentheses are in the way."""
+    at = whole.values.index(node)
+    last = at == len(whole.values) - 1
+    left, right = (whole.values[at - 1], node) if last else (node, whole.values[at + 1])
+    gap = source.utf8[source.span(left)[1] : source.span(right)[0]]
+    if not _WORD.fullmatch(gap):
+        return None
+    if last:
+        return ReplaceText(source.span(left)[1], source.span(node)[1], "")
+    return ReplaceText(source.span(node)[0], source.span(right)[0], "")
 
 
 def tests_truth(source: Source, node: ast.expr) -> bool:
@@ -139,6 +159,14 @@ def harmless(node: ast.expr) -> bool:
     if isinstance(node, (ast.Attribute, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.Tuple, ast.Subscript)):
         return all(harmless(child) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr))
     return False
+
+
+def _strands(source: Source, statement: ast.If, kept: list[ast.stmt]) -> bool:
+    """Whether the kept block leaves for good although statements follow."""
+    if not kept or not isinstance(kept[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break)):
+        return False
+    siblings = getattr(source.parent(statement), "body", [])
+    return statement in siblings and siblings[-1] is not statement
 
 
 def _makes_generator(source: Source, statement: ast.If, dropped: list[ast.stmt]) -> bool:

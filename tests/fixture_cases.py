@@ -8,7 +8,7 @@ from pathlib import Path
 
 from jaxmigrate.engine import rewrite_source
 from jaxmigrate.model import Applicability, FileResult, Finding, Settings, Version
-from jaxmigrate.testing import NEWEST
+from jaxmigrate.registry import known_newest
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
 
@@ -48,7 +48,7 @@ def load(folder: Path) -> Case:
     unknown = set(table) - {"target", "options", "allowed", "select", "expect", "devices", "executable"}
     assert not unknown, f"{file}: unknown keys {sorted(unknown)}"
     settings = Settings(
-        target=Version.parse(table["target"]) if "target" in table else NEWEST,
+        target=Version.parse(table["target"]) if "target" in table else known_newest(),
         select=frozenset(table["select"]) if "select" in table else None,
         allowed=Applicability[table.get("allowed", "review").upper()],
         options=tuple(sorted(table.get("options", {}).items())),

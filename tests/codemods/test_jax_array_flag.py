@@ -137,12 +137,12 @@ def test_target_0_4_13_folds_too() -> None:
 
 def test_flag_kept_for_more_than_putting_it_back_becomes_true() -> None:
     before = "import jax\nwas = jax.config.jax_array\nprint(was)\njax.config.update('jax_array', was)\n"
-    rewritten(before, "import jax\nwas = True\nprint(was)\n", **SELECT)
+    rewritten(before, "was = True\nprint(was)\n", **SELECT)
 
 
 def test_generator_stays_a_generator() -> None:
     before = "import jax\ndef f():\n    if not jax.config.jax_array:\n        yield 1\n"
-    rewritten(before, "import jax\ndef f():\n    if False:\n        yield 1\n", **SELECT)
+    rewritten(before, "def f():\n    if False:\n        yield 1\n", **SELECT)
 
 
 def test_call_with_side_effects_before_the_flag_is_kept() -> None:
@@ -157,7 +157,7 @@ def test_negated_flag_after_a_call_with_side_effects() -> None:
 
 def test_value_of_or_is_not_its_truth() -> None:
     before = "import jax\nx = name or jax.config.jax_array\ny = jax.config.jax_array or name\n"
-    rewritten(before, "import jax\nx = name or True\ny = True\n", **SELECT)
+    rewritten(before, "x = name or True\ny = True\n", **SELECT)
 
 
 def test_parentheses_around_what_remains() -> None:
@@ -167,11 +167,11 @@ def test_parentheses_around_what_remains() -> None:
 
 
 def test_while_keeps_its_loop() -> None:
-    rewritten("import jax\nwhile jax.config.jax_array:\n    break\n", "import jax\nwhile True:\n    break\n", **SELECT)
+    rewritten("import jax\nwhile jax.config.jax_array:\n    break\n", "while True:\n    break\n", **SELECT)
 
 
 def test_comprehension_condition() -> None:
-    rewritten("import jax\nx = [a for a in b if jax.config.jax_array]\n", "import jax\nx = [a for a in b if True]\n", **SELECT)
+    rewritten("import jax\nx = [a for a in b if jax.config.jax_array]\n", "x = [a for a in b if True]\n", **SELECT)
 
 
 def test_tuple_of_two_keeps_its_comma() -> None:
@@ -196,7 +196,7 @@ def test_pytest_skipif() -> None:
         "import jax, pytest\n@pytest.mark.skipif(not jax.config.jax_array,\n                    reason='old')\n"
         "@pytest.mark.slow\ndef test():\n    pass\n"
     )
-    rewritten(before, "import jax, pytest\n@pytest.mark.slow\ndef test():\n    pass\n", **SELECT)
+    rewritten(before, "import pytest\n@pytest.mark.slow\ndef test():\n    pass\n", **SELECT)
 
 
 def test_output_gda_switched_off_names_the_way_back() -> None:

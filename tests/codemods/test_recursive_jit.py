@@ -7,9 +7,9 @@ import pytest
 from jaxmigrate.engine import project_findings, rewrite_source
 from jaxmigrate.hosts.text import scan_text
 from jaxmigrate.model import Finding, Settings
-from jaxmigrate.testing import NEWEST
+from jaxmigrate.registry import known_newest
 
-SETTINGS = Settings(NEWEST, select=frozenset({"recursive-jit"}))
+SETTINGS = Settings(known_newest(), select=frozenset({"recursive-jit"}))
 
 ON = "import jax\njax.config.update('jax_array', True)\n"
 OFF = "import jax\n\n\njax.config.update('jax_array', False)\n"
