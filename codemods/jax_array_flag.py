@@ -93,7 +93,26 @@ def _settled(site: Site, setting: flags.Setting) -> Report:
 def update(site: CallSite) -> Reports:
     """``config.update("jax_array", ...)``."""
     setting = flags.update_setting(site.source, site.node, deferred=site.partial)
-    return _settled(site, setting) if setting else None
+    if setting is None or (setting.on and _is_tried(site.source, site.node)):
+        return None
+    return _settled(site, setting)
+
+
+def _is_tried(source: Source, node: ast.AST) -> bool:
+    """Whether an unknown flag is already reckoned with: ``try: config.update(...)`` and ``except AttributeError``."""
+    child = node
+    for ancestor in source.ancestors(node):
+        if isinstance(ancestor, ast.Try) and child in ancestor.body:
+            return any(_catches_unknown_flag(handler) for handler in ancestor.handlers)
+        if isinstance(ancestor, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            return False
+        child = ancestor
+    return False
+
+
+def _catches_unknown_flag(handler: ast.ExceptHandler) -> bool:
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(k is None or getattr(k, "id", "") in ("AttributeError", "Exception", "BaseException") for k in kinds)
 
 
 @codemod.call(flags.MANAGER)

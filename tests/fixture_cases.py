@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from jaxmigrate.engine import rewrite_source
+from jaxmigrate.engine import project_findings, rewrite_source
 from jaxmigrate.model import Applicability, FileResult, Finding, Settings, Version
 from jaxmigrate.registry import known_newest
 
@@ -64,8 +64,10 @@ def folders(name: str) -> list[Path]:
 
 
 def rewrite(data: bytes, case: Case) -> FileResult:
-    """Rewrite a program as its case asks."""
-    return rewrite_source(data, case.settings, path="before.py", module="before")
+    """Rewrite a program as its case asks, and add what codemods say about the program as a whole."""
+    result = rewrite_source(data, case.settings, path="before.py", module="before")
+    whole = [finding for _, finding in project_findings([result], case.settings)]
+    return replace(result, findings=(*result.findings, *whole))
 
 
 def described(finding: Finding) -> str:
