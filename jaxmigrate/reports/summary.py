@@ -31,6 +31,7 @@ class Summary:
     failed: tuple[FileResult, ...]
     skipped: tuple[FileResult, ...]
     requires: Version | None
+    scanned: int
 
     def of(self, outcome: Outcome) -> list[Place]:
         """The findings that ended so."""
@@ -50,8 +51,8 @@ class Summary:
         return dict(sorted(table.items()))
 
 
-def summarise(results: Sequence[FileResult]) -> Summary:
-    """Count `results`."""
+def summarise(results: Sequence[FileResult], scanned: int | None = None) -> Summary:
+    """Count `results`, which are all files of the run unless `scanned` says how many there were."""
     found = tuple(place for result in results for place in places(result))
     versions = [place.finding.requires for place in found if place.finding.outcome is Outcome.APPLIED and place.finding.requires]
     return Summary(
@@ -60,6 +61,7 @@ def summarise(results: Sequence[FileResult]) -> Summary:
         tuple(result for result in results if result.status is Status.FAILED),
         tuple(result for result in results if result.status is Status.SKIPPED),
         max(versions, default=None),
+        len(results) if scanned is None else scanned,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from jaxmigrate.model import Applicability, FileResult, Finding, Outcome, Settings, Status
@@ -19,6 +20,7 @@ def render(
     wrote: bool = True,
     settings: Settings | None = None,
     elapsed: float | None = None,
+    scanned: int | None = None,
 ) -> str:
     """The report as text that ends with a newline.
 
@@ -29,8 +31,9 @@ def render(
         wrote: whether the run was allowed to write; otherwise the report says what would be done.
         settings: of the run; names the target where the result cannot run on it.
         elapsed: seconds the run took, shown when given.
+        scanned: number of files looked at, when `results` holds only those with something to say.
     """
-    summary = summarise(results)
+    summary = summarise(results, scanned)
     if width is None:
         return "".join(f"{line}\n" for line in _plain(results, summary, wrote, settings, elapsed))
     from jaxmigrate.reports.terminal import render_terminal  # rich is slow to import and only needed on a terminal
@@ -69,11 +72,16 @@ def hunk(finding: Finding) -> list[str]:
 
 def _side(sign: str, source: str, column: int) -> list[str]:
     """The lines of `source`, those after the first moved left as far as the first one was."""
-    lines = [display(line) for line in source.replace("\r\n", "\n").expandtabs(4).split("\n")] if source else []
+    lines = (
+        [display(line) for line in source.replace("\r\n", "\n").expandtabs(4).rstrip("\n").split("\n")] if source.strip() else []
+    )
     indents = [len(line) - len(line.lstrip(" ")) for line in lines[1:] if line.strip()]
     dedent = min(column, *indents) if indents else 0
-    shown = [f"{sign} {line}".rstrip() for line in [*lines[:1], *(line[dedent:] for line in lines[1:])][:HUNK_LINES]]
-    return shown if len(lines) <= HUNK_LINES else [*shown, f"{sign} ... {count(len(lines) - HUNK_LINES, 'more line')}"]
+    shown = [
+        f"{sign} {line}".rstrip() for line in [*(line.lstrip() for line in lines[:1]), *(line[dedent:] for line in lines[1:])]
+    ]
+    rest = len(shown) - HUNK_LINES
+    return shown if rest <= 0 else [*shown[:HUNK_LINES], f"{sign} ... {count(rest, 'more line')}"]
 
 
 def held_by(finding: Finding) -> str:
@@ -83,10 +91,9 @@ def held_by(finding: Finding) -> str:
 
 def headline(summary: Summary, wrote: bool, elapsed: float | None) -> str:
     """One sentence: how much was read, how much was done."""
-    total = summary.files.total()
     time = f" in {elapsed:.1f} s" if elapsed is not None else ""
     edits = summary.of(Outcome.APPLIED)
-    read = f"{count(total, 'file')} read{time}"
+    read = f"{count(summary.scanned, 'file')} read{time}"
     if not edits:
         return f"{read}: nothing to rewrite."
     done = f"{'rewrote' if wrote else 'would rewrite'} {count(len(edits), 'place')}"
@@ -139,5 +146,5 @@ def next_steps(summary: Summary, wrote: bool) -> Iterator[str]:
     if len(summary.of(Outcome.HELD)) > len(unsafe):
         yield "without --safe-only the review edits are applied too."
     if summary.of(Outcome.MANUAL):
-        name = summary.of(Outcome.MANUAL)[0].finding.codemod
+        name = Counter(place.finding.codemod for place in summary.of(Outcome.MANUAL)).most_common(1)[0][0]
         yield f"`jaxmigrate explain {name}` shows what to write instead."

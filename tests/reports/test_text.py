@@ -205,6 +205,23 @@ def test_control_characters_of_names_and_markup_of_messages_do_no_harm(width: in
     text.encode()
 
 
+def test_indented_statements_are_moved_to_the_left_and_lose_their_last_newline() -> None:
+    fold = replace(
+        TYPES.findings[0],
+        position=Position(3, 4),
+        before="    if flag:\n        f()\n    else:\n        g()\n",
+        after="    f()\n",
+    )
+    text = render([replace(TYPES, findings=(fold,))], settings=SETTINGS)
+    assert "    - if flag:\n    -     f()\n    - else:\n    -     g()\n    + f()\n" in text
+
+
+def test_headline_counts_the_files_looked_at() -> None:
+    assert (
+        render([TYPES], settings=SETTINGS, scanned=120).splitlines()[-3].startswith("120 files read: rewrote 3 places in 1 file")
+    )
+
+
 def test_a_pipe_does_not_import_rich() -> None:
     code = "import sys; from jaxmigrate.reports import diff, text; text.render([]); sys.exit('rich' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
