@@ -219,6 +219,7 @@ def _if_guard(source: Source, node: ast.If | ast.IfExp, child: ast.AST) -> str:
 
 
 def _test_guard(source: Source, test: ast.expr, in_body: bool) -> str:
+    test = source.value_of(test)
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return _test_guard(source, test.operand, not in_body)
     if isinstance(test, ast.BoolOp):

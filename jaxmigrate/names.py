@@ -474,6 +474,16 @@ class Source:
         if b"type:" in self.utf8:
             self._embed_type_comments(words)
 
+    def quoted(self, constant: ast.Constant) -> ast.expr | None:
+        """The expression inside a string annotation."""
+        for embedded in self.embedded:
+            if embedded.host is constant:
+                return embedded.tree
+        tree = self._parse_string(constant)
+        if tree is not None:
+            self._attach(tree, constant, self.scope(constant))
+        return tree
+
     def _parse_string(self, constant: ast.Constant) -> ast.expr | None:
         raw = self.segment(constant)
         match = re.fullmatch(r"""([rRuU]?)('''|\"\"\"|'|")(.*)\2""", raw, re.DOTALL)
@@ -499,15 +509,15 @@ class Source:
 
     def comment_offsets(self) -> dict[int, str]:
         """Byte offset -> text of every comment."""
-        return {start: text for start, text in comments_of(self.utf8)}
+        return dict(comments_of(self.utf8))
 
     def _statement_at(self, line: int) -> ast.AST:
         """The innermost statement that begins at or before `line` and ends at or after it (or just before it)."""
         best: ast.AST = self.tree
         for node in ast.walk(self.tree):
-            if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno):
-                if best is self.tree or node.lineno >= best.lineno:  # type: ignore[attr-defined]
-                    best = node
+            inside = isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno)
+            if inside and (best is self.tree or node.lineno >= best.lineno):  # type: ignore[attr-defined]
+                best = node
         return best
 
     def _attach(self, tree: ast.expr, host: ast.AST, scope: Scope) -> None:

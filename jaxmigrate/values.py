@@ -7,7 +7,7 @@ particular libraries (which function returns what) come from the packs as `Facts
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -216,7 +216,7 @@ def annotation_type(source: Source, node: ast.expr) -> str | None:
     """The type an annotation names; Optional is looked through, sequences give ``list[T]``."""
     if isinstance(node, ast.Constant):
         if isinstance(node.value, str):
-            hosted = next((e.tree for e in source.embedded if e.host is node), None)
+            hosted = source.quoted(node)
             return annotation_type(source, hosted) if hosted is not None else None
         return None
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
@@ -405,45 +405,39 @@ def _narrowed(source: Source, node: ast.expr) -> str | None:
     wanted = ast.dump(node)
     child: ast.AST = node
     for ancestor in source.ancestors(node):
-        if isinstance(ancestor, (*_FUNCTIONS, ast.ClassDef)):
-            break
-        if isinstance(ancestor, (ast.If, ast.IfExp, ast.While)) and child is not ancestor.test:
-            body = ancestor.body if isinstance(ancestor.body, list) else [ancestor.body]
-            if child in body and (kind := _tested(source, ancestor.test, wanted)):
+        for test in _tests_that_hold(ancestor, child):
+            if kind := _tested(source, test, wanted):
                 return kind
-        elif isinstance(ancestor, ast.BoolOp) and isinstance(ancestor.op, ast.And):
-            for value in ancestor.values[: next(i for i, v in enumerate(ancestor.values) if v is child)]:
-                if kind := _tested(source, value, wanted):
-                    return kind
-        elif isinstance(ancestor, ast.comprehension) and child is not ancestor.iter:
-            pass
-        elif isinstance(ancestor, (ast.ListComp, ast.SetComp, ast.GeneratorExp)) and child is ancestor.elt:
-            for test in (t for g in ancestor.generators for t in g.ifs):
-                if kind := _tested(source, test, wanted):
-                    return kind
-        if isinstance(child, ast.stmt) and (kind := _asserted(source, ancestor, child, wanted)):
-            return kind
+        if isinstance(ancestor, (*_FUNCTIONS, ast.ClassDef)):
+            return None
         child = ancestor
     return None
+
+
+def _tests_that_hold(ancestor: ast.AST, child: ast.AST) -> Iterator[ast.expr]:
+    """The conditions that are true when `child` of `ancestor` runs."""
+    if isinstance(ancestor, (ast.If, ast.While)) and child in ancestor.body:
+        yield ancestor.test
+    elif isinstance(ancestor, ast.IfExp) and child is ancestor.body:
+        yield ancestor.test
+    elif isinstance(ancestor, ast.BoolOp) and isinstance(ancestor.op, ast.And):
+        yield from ancestor.values[: next((i for i, v in enumerate(ancestor.values) if v is child), 0)]
+    elif isinstance(ancestor, (ast.ListComp, ast.SetComp, ast.GeneratorExp)) and child is ancestor.elt:
+        yield from (t for g in ancestor.generators for t in g.ifs)
+    if isinstance(child, ast.stmt):
+        for block in ("body", "orelse", "finalbody"):
+            siblings = getattr(ancestor, block, None)
+            if isinstance(siblings, list) and child in siblings:
+                yield from (s.test for s in siblings[: siblings.index(child)] if isinstance(s, ast.Assert))
 
 
 def _tested(source: Source, test: ast.expr, wanted: str) -> str | None:
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
         return next((k for v in test.values if (k := _tested(source, v, wanted))), None)
-    if isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "isinstance" and len(test.args) == 2:
-        if ast.dump(test.args[0]) == wanted and not isinstance(test.args[1], ast.Tuple):
-            return annotation_type(source, test.args[1])
-    return None
-
-
-def _asserted(source: Source, owner: ast.AST, statement: ast.stmt, wanted: str) -> str | None:
-    for block in ("body", "orelse", "finalbody"):
-        siblings = getattr(owner, block, None)
-        if isinstance(siblings, list) and statement in siblings:
-            for earlier in siblings[: siblings.index(statement)]:
-                if isinstance(earlier, ast.Assert) and (kind := _tested(source, earlier.test, wanted)):
-                    return kind
-    return None
+    is_test = isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "isinstance"
+    if not is_test or not isinstance(test, ast.Call) or len(test.args) != 2 or isinstance(test.args[1], ast.Tuple):
+        return None
+    return annotation_type(source, test.args[1]) if ast.dump(test.args[0]) == wanted else None
 
 
 def definition(source: Source, node: ast.expr) -> ast.expr | None:
