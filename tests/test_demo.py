@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 DEMO = Path(__file__).resolve().parents[1] / "fixtures" / "demo"
-CLI = [sys.executable, "-c", "from jaxmigrate.cli import main; main()"]
+CLI = [sys.executable, "-m", "jaxmigrate"]
 
 needs_jax = pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="needs jax")
 

@@ -6,6 +6,8 @@ Each generated part stands between ``<!-- begin: NAME -->`` and ``<!-- end: NAME
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
 import re
 import subprocess
 import sys
@@ -18,13 +20,14 @@ from jaxmigrate.registry import load
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLE = "live-buffers"
 """The codemod that CONTRIBUTING.md shows."""
+DEMO = ("rewrite", "--diff", "--exit-zero", "fixtures/demo")
 SHOWN = 2
 """Files of the demo's patch that are shown at once; the rest is folded."""
 
 
 def demo() -> str:
     """What the README's first command prints."""
-    patch = _run("rewrite", "--diff", "--exit-zero", "fixtures/demo")
+    patch = _run(*DEMO)
     files = re.split(r"^(?=--- )", patch, flags=re.MULTILINE)[1:]
     # The training loop and the data first: that is where the reshaping is.
     files.sort(key=lambda text: [name in text.split("\n", 1)[0] for name in ("data.py", "train.py")], reverse=True)
@@ -33,9 +36,19 @@ def demo() -> str:
     return f"{_block('diff', shown)}\n<details>{summary}\n\n{_block('diff', folded)}\n</details>\n"
 
 
-def check() -> str:
-    """The report on the same package."""
-    return _block("text", _run("rewrite", "--check", "--exit-zero", "--select", "live-buffers,gda-attributes", "fixtures/demo"))
+def report() -> str:
+    """What the same command prints on standard error, when that is a terminal of 80 columns."""
+    controller, terminal = os.openpty()
+    environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "TERM": "xterm"}
+    with subprocess.Popen(_command(*DEMO), cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=terminal):
+        os.close(terminal)
+        shown = b""
+        with contextlib.suppress(OSError):  # how Linux says that the other end of a terminal is closed
+            while piece := os.read(controller, 65536):
+                shown += piece
+    os.close(controller)
+    text = re.sub(r"\r.*?\x1b\[K", "", shown.decode().replace("\r\n", "\n"))
+    return _block("text", re.sub(r" in [0-9.]+ s:", ":", text))
 
 
 def codemods() -> str:
@@ -62,11 +75,11 @@ def example() -> str:
     module = EXAMPLE.replace("-", "_")
     case = min(path.parent for path in (ROOT / "fixtures" / EXAMPLE).glob("*/before.py"))
     files = [ROOT / "codemods" / f"{module}.py", case / "before.py", case / "after.py", ROOT / f"tests/codemods/test_{module}.py"]
-    return _block("diff", "".join(_added(file) for file in files))
+    return _block("diff", "".join(_added(file) for file in files if file.exists()))
 
 
 PARTS: dict[str, dict[str, Callable[[], str]]] = {
-    "README.md": {"demo": demo, "codemods": codemods, "options": options},
+    "README.md": {"demo": demo, "report": report, "codemods": codemods, "options": options},
     "CONTRIBUTING.md": {"example": example},
 }
 
@@ -88,17 +101,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a file is out of date")
     only_check = parser.parse_args().check
-    stale = [name for name in PARTS if refreshed(name) != (ROOT / name).read_text(encoding="utf-8")]
+    fresh = {name: refreshed(name) for name in PARTS}
+    stale = [name for name, text in fresh.items() if text != (ROOT / name).read_text(encoding="utf-8")]
     for name in stale:
         print(f"{name}: {'out of date, run python tools/readme.py' if only_check else 'refreshed'}")
         if not only_check:
-            (ROOT / name).write_text(refreshed(name), encoding="utf-8")
+            (ROOT / name).write_text(fresh[name], encoding="utf-8")
     return int(only_check and bool(stale))
 
 
+def _command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "jaxmigrate", *arguments]
+
+
 def _run(*arguments: str) -> str:
-    command = [sys.executable, "-c", "from jaxmigrate.cli import main; main()", *arguments]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
+    done = subprocess.run(_command(*arguments), cwd=ROOT, capture_output=True, check=False)
     if done.returncode:
         raise SystemExit(f"jaxmigrate {' '.join(arguments)}: exit status {done.returncode}\n{done.stderr.decode()}")
     return done.stdout.decode()
