@@ -187,10 +187,23 @@ def _drop(args: list[libcst.Arg], drop: frozenset[str | int]) -> list[libcst.Arg
         key: str | int = arg.keyword.value if arg.keyword and number not in drop else number
         if key in drop or number in drop:
             if number == len(args) - 1 and kept:  # what closes the list now follows the argument before
-                kept[-1] = kept[-1].with_changes(comma=arg.comma, whitespace_after_arg=arg.whitespace_after_arg)
+                comma = _closing(kept[-1].comma, arg.comma)
+                kept[-1] = kept[-1].with_changes(comma=comma, whitespace_after_arg=arg.whitespace_after_arg)
         else:
             kept.append(arg)
     return kept
+
+
+def _closing(
+    own: libcst.Comma | libcst.MaybeSentinel, last: libcst.Comma | libcst.MaybeSentinel
+) -> libcst.Comma | libcst.MaybeSentinel:
+    """The comma of an element that has become the last one: placed like the old last one's, with the comment it had itself."""
+    if not (isinstance(own, libcst.Comma) and isinstance(last, libcst.Comma)):
+        return last
+    before, after = own.whitespace_after, last.whitespace_after
+    if isinstance(before, libcst.ParenthesizedWhitespace) and isinstance(after, libcst.ParenthesizedWhitespace):
+        return last.with_changes(whitespace_after=after.with_changes(first_line=before.first_line))
+    return last
 
 
 def _append(args: list[libcst.Arg], keyword: str | None, value: libcst.BaseExpression) -> list[libcst.Arg]:
@@ -328,14 +341,25 @@ def remove_from_import(text: str, remove: Callable[[ImportName], bool]) -> str:
     kept = [n for n in names if not remove(_import_name(n))]
     if not kept:
         return ""
+    changes: dict[str, object] = {}
     if kept[-1] is not names[-1]:
-        parenthesised = isinstance(node, libcst.ImportFrom) and node.lpar is not None
-        comma = names[-1].comma if parenthesised and isinstance(names[-1].comma, libcst.Comma) else libcst.MaybeSentinel.DEFAULT
-        if parenthesised and not isinstance(comma, libcst.Comma):
-            comma = libcst.MaybeSentinel.DEFAULT
-        kept[-1] = kept[-1].with_changes(comma=comma)
-    changed = node.with_changes(names=kept)
+        closing = node.rpar if isinstance(node, libcst.ImportFrom) else None
+        comma = names[-1].comma if closing is not None else libcst.MaybeSentinel.DEFAULT
+        last, closing = _close(kept[-1], comma, closing)
+        kept[-1] = last
+        changes = {"rpar": closing} if closing is not None else {}
+    changed = node.with_changes(names=kept, **changes)
     return code(statement.with_changes(body=[changed, *statement.body[1:]])).rstrip("\n")
+
+
+def _close(last, comma, bracket):  # type: ignore[no-untyped-def]
+    """Make `last` the last element before the closing `bracket`: with the old last one's `comma`, but its own comment."""
+    own = last.comma.whitespace_after if isinstance(last.comma, libcst.Comma) else None
+    last = last.with_changes(comma=comma)
+    before = getattr(bracket, "whitespace_before", None)
+    if isinstance(own, libcst.ParenthesizedWhitespace) and isinstance(before, libcst.ParenthesizedWhitespace):
+        bracket = bracket.with_changes(whitespace_before=before.with_changes(first_line=own.first_line))
+    return last, bracket
 
 
 def _import_name(node: libcst.ImportAlias) -> ImportName:
@@ -349,8 +373,17 @@ def keep_elements(text: str, keep: Sequence[int], values: Mapping[int, str]) -> 
     assert isinstance(node, (libcst.Tuple, libcst.List, libcst.Set))
     old = list(node.elements)
     kept = [old[n].with_changes(value=parse_expression(values[n])) if n in values else old[n] for n in keep]
+    changes: dict[str, object] = {}
     if keep[-1] != len(old) - 1:
-        kept[-1] = kept[-1].with_changes(comma=old[-1].comma)
-    if len(kept) == 1 and isinstance(node, libcst.Tuple):
+        name, bracket = _bracket(node)
+        kept[-1], bracket = _close(kept[-1], old[-1].comma, bracket)
+        changes = {} if bracket is None else {name: [bracket, *node.rpar[1:]] if name == "rpar" else bracket}
+    if len(kept) == 1 and isinstance(node, libcst.Tuple) and not isinstance(kept[0].comma, libcst.Comma):
         kept[0] = kept[0].with_changes(comma=libcst.Comma())
-    return code(node.with_changes(elements=kept))
+    return code(node.with_changes(elements=kept, **changes))
+
+
+def _bracket(node: libcst.Tuple | libcst.List | libcst.Set) -> tuple[str, libcst.CSTNode | None]:
+    if isinstance(node, libcst.Tuple):
+        return "rpar", node.rpar[0] if node.rpar else None
+    return ("rbracket", node.rbracket) if isinstance(node, libcst.List) else ("rbrace", node.rbrace)

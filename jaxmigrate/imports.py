@@ -337,7 +337,8 @@ def _new_statements(change: MoveImport) -> list[str]:
     plain: list[str] = []
     for moved in change.moved:
         if moved.name:
-            same = moved.local == moved.name and moved.alias.asname != moved.name
+            explicit = moved.alias.asname == moved.alias.name  # `X as X` marks a re-export for type checkers
+            same = moved.local == moved.name and not explicit
             groups.setdefault(moved.module, []).append(moved.name if same else f"{moved.name} as {moved.local}")
         elif moved.alias.asname:
             plain.append(f"import {moved.module} as {moved.local}")
