@@ -37,6 +37,12 @@ GLOBAL_DEVICE_ARRAYS = frozenset(
     f"{m}.GlobalDeviceArray" for m in ("jax.experimental.global_device_array", "jax._src.global_device_array")
 )
 MAKE_SHARDED = frozenset(f"{m}.make_sharded_device_array" for m in _PXLA)
+_SPEC_HOMES = (*_PXLA, "jax._src.sharding_specs")
+SPECS = frozenset(
+    {"jax.sharding.PmapSharding", *(f"{m}.{n}" for m in _SPEC_HOMES for n in ("ShardingSpec", "spec_to_indices"))}
+)
+"""What described the layout of an array without a mesh."""
+
 MAKE_DEVICE = frozenset(f"{m}.make_device_array" for m in (*_XLA, "jax._src.device_array"))
 
 ARRAY = "jax.Array"
@@ -101,6 +107,22 @@ def unused_in(text: str, *candidates: str) -> str:
     return next(c for c in (*candidates, "an_array_of_jax") if not re.search(rf"\b{c}\b", text))
 
 
+def assignment_for(source: Source, name: ast.expr, value: ast.expr) -> ast.stmt | None:
+    """The statement ``name = value``, if `name` is the only use of what it binds, so that it can go with that use."""
+    statement = source.parent(value)
+    if not isinstance(name, ast.Name) or not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return None
+    if source.scope(statement) is source.scope_root and _is_public(source, name.id):
+        return None
+    uses = [n for n in source.by_id.get(name.id, ()) if n is not statement.targets[0]]
+    return statement if uses == [name] and isinstance(statement.targets[0], ast.Name) else None
+
+
+def _is_public(source: Source, name: str) -> bool:
+    """Whether another module imports the name from here, or ``__all__`` lists it."""
+    return name in source.index.consumed.get(source.module, ()) or any(s.value == name for s in source.strings)
+
+
 def defines(source: Source, attribute: str) -> bool:
     """Whether the file makes an attribute of that name itself: a method, a field or an assignment to it."""
     stores = source.by_attribute.get(attribute, ())
@@ -110,9 +132,15 @@ def defines(source: Source, attribute: str) -> bool:
 def _members(source: Source, name: str) -> Iterator[ast.stmt]:
     for node in ast.walk(source.tree):
         if isinstance(node, ast.ClassDef):
-            for statement in node.body:
-                if (isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) and statement.name == name) or (isinstance(statement, ast.AnnAssign) and getattr(statement.target, "id", None) == name) or (isinstance(statement, ast.Assign) and any(getattr(t, "id", None) == name for t in statement.targets)):
-                    yield statement
+            yield from (statement for statement in node.body if name in _bound(statement))
+
+
+def _bound(statement: ast.stmt) -> list[str]:
+    """The names that a statement of a class body binds."""
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return [statement.name]
+    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+    return [t.id for t in targets if isinstance(t, ast.Name)]
 
 
 def uses_jax(source: Source) -> bool:

@@ -1,8 +1,8 @@
 """Attributes that arrays had while they were device buffers: `.device()`, `.device_buffers`, `.to_py()` and their like.
 
-JAX's words: the entries 0.3.17 (to_py), 0.4.7 (devices), 0.4.22, 0.4.27 and 0.4.31 of https://docs.jax.dev/en/latest/changelog.html
+JAX's words: the entries 0.3.17 (to_py), 0.4.7, 0.4.22, 0.4.27 and 0.4.31 of https://docs.jax.dev/en/latest/changelog.html
 
-`x.device` is a property today; `x.devices()` is a set; the buffers are the `data` of `x.addressable_shards`, which keep the mapped
+`x.device` is a property today, `x.devices()` a set; the buffers are the `data` of `x.addressable_shards`, which keep the mapped
 dimension of a pmap result since 0.4.34.
 """
 
@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import ast
 
-from jaxmigrate.codemod import REVIEW, SAFE, UNSAFE, Applicability, AttributeSite, Change, Codemod, Reports, Rewrite, StringSite
+from jaxmigrate.codemod import REVIEW, SAFE, UNSAFE, AttributeSite, Change, Codemod, Reports, Rewrite, StringSite
+from jaxmigrate.model import Applicability
 from jaxmigrate.names import Source
 from jaxmigrate_codemods._arrays import VALUE_TYPES, defines, unused_in, uses_jax
 
@@ -91,9 +92,12 @@ def device(site: AttributeSite) -> Reports:
     if certain is None:
         return None
     applicability, assumed = certain
-    message = "x.device is a property since 0.4.31; " if site.target_has("0.4.31") else "x.device() is gone; "
-    template = "{x}.device" if site.target_has("0.4.31") else "{next}(iter({x}.devices()))".replace("{next}", "next")
-    return Rewrite(message + (assumed or "of an array on several devices it is the sharding"), applicability, (site.replace(template, call, x=site.value),))
+    if site.target_has("0.4.31"):
+        template, message = "{x}.device", "x.device is a property since 0.4.31; "
+    else:
+        template, message = "next(iter({x}.devices()))", "the method x.device() is gone in 0.4.27; "
+    message += assumed or "of an array on several devices it is the sharding, where the method raised"
+    return Rewrite(message, applicability, (site.replace(template, call, x=site.value),))
 
 
 @codemod.attribute("devices")
@@ -134,8 +138,8 @@ def device_buffer(site: AttributeSite) -> Reports:
     if certain is None:
         return None
     applicability, assumed = certain
-    message = "x.device_buffer is x.addressable_data(0)"
-    return Rewrite(f"{message}; {assumed}" if assumed else message, applicability, (site.replace("{x}.addressable_data(0)", x=site.value),))
+    message = "x.device_buffer is x.addressable_data(0)" + (f"; {assumed}" if assumed else "")
+    return Rewrite(message, applicability, (site.replace("{x}.addressable_data(0)", x=site.value),))
 
 
 @codemod.attribute("device_buffers")
@@ -163,18 +167,19 @@ def _buffers(site: AttributeSite) -> tuple[tuple[Change, ...], bool]:
     if isinstance(parent, ast.Call) and getattr(parent.func, "id", "") == "len" and parent.args == [site.node]:
         return (site.replace("{x}.addressable_shards", x=site.value),), False
     whole = parent if isinstance(parent, ast.Subscript) and parent.value is site.node else site.node
-    if (loop := site.source.parent(whole)) and isinstance(loop, ast.comprehension) and loop.iter is whole and not row:
-        if changes := _in_comprehension(site, loop):
-            return changes, True
+    loop = site.source.parent(whole)
+    if not row and isinstance(loop, ast.comprehension) and loop.iter is whole and (changes := _in_comprehension(site, loop)):
+        return changes, True
     s = unused_in(site.text(site.value), "s", "shard")
     if whole is not site.node and isinstance(parent, ast.Subscript):
         cut = site.text(parent)[len(site.text()) :]
-        return (site.replace(f"[{s}.data{row} for {s} in {{x}}.addressable_shards{cut}]", parent, x=site.value),), not row
+        listed = f"[{s}.data{row} for {s} in {{x}}.addressable_shards{cut}]"
+        return (site.replace(listed, parent, x=site.value),), not row
     return (site.replace(f"[{s}.data{row} for {s} in {{x}}.addressable_shards]", x=site.value),), not row
 
 
 def _in_comprehension(site: AttributeSite, loop: ast.comprehension) -> tuple[Change, ...]:
-    """``[f(b) for b in x.device_buffers]``: the variable runs over the shards; ``b.device()`` is their device, ``b`` their data."""
+    """``[f(b) for b in x.device_buffers]``: the variable runs over the shards, ``b.device()`` and ``b`` become theirs."""
     source = site.source
     owner = source.parent(loop)
     if not isinstance(loop.target, ast.Name) or owner is None:

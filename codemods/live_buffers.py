@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import ast
 
-from jaxmigrate.codemod import REVIEW, AttributeSite, Change, Codemod, DeleteStatement, Piece, Reports, Rewrite, StringSite
+from jaxmigrate.codemod import REVIEW, SAFE, AttributeSite, Change, Codemod, DeleteStatement, Piece, Reports, Rewrite, StringSite
 from jaxmigrate.names import Source
-from jaxmigrate_codemods._arrays import defines, unused_in, uses_jax
+from jaxmigrate_codemods._arrays import assignment_for, defines, unused_in, uses_jax
 
 _GET_BACKEND = frozenset(
     {
@@ -121,31 +121,25 @@ def _of_client(site: AttributeSite, call: ast.Call, assumed: str) -> Reports:
     """A backend lists its arrays under another name; one that `get_backend` made for this alone is not needed any more."""
     client = site.source.value_of(site.value)
     if not isinstance(client, ast.Call) or (site.source.resolve(client.func) or "") not in _GET_BACKEND:
-        return Rewrite(f"{assumed}live_buffers of a backend is called live_arrays", REVIEW, (site.replace("{x}.live_arrays", x=site.value),))
+        return _renamed(site, assumed)
     arguments = [*client.args, *(k.value for k in client.keywords)]
     if len(arguments) > 1 or not all(site.source.is_pure(a) for a in arguments):
-        return Rewrite("live_buffers of a backend is called live_arrays", REVIEW, (site.replace("{x}.live_arrays", x=site.value),))
+        return _renamed(site, "")
     changes: list[Change] = [_live_arrays(site, call, arguments)]
-    if client is not site.value and (statement := _only_use(site, client)) is not None:
+    if (statement := assignment_for(site.source, site.value, client)) is not None:
         changes.append(DeleteStatement(statement))
     return Rewrite("jax.live_arrays lists the arrays of a backend", REVIEW, tuple(changes))
+
+
+def _renamed(site: AttributeSite, assumed: str) -> Reports:
+    message = f"{assumed}live_buffers of a backend is called live_arrays"
+    return Rewrite(message, REVIEW if assumed else SAFE, (site.replace("{x}.live_arrays", x=site.value),))
 
 
 def _live_arrays(site: AttributeSite, call: ast.Call, arguments: list[ast.expr]) -> Change:
     if arguments:
         return site.replace("{jax.live_arrays}({platform})", call, platform=arguments[0])
     return site.replace("{jax.live_arrays}()", call)
-
-
-def _only_use(site: AttributeSite, client: ast.Call) -> ast.stmt | None:
-    """The assignment of the backend to a local name, if this site is the only use of that name."""
-    statement, value = site.source.parent(client), site.value
-    if not isinstance(statement, ast.Assign) or not isinstance(value, ast.Name) or len(statement.targets) != 1:
-        return None
-    if site.source.function(value) is None and site.source.module:
-        return None  # a module's name may be imported elsewhere
-    uses = [n for n in site.source.by_id.get(value.id, ()) if n is not statement.targets[0]]
-    return statement if uses == [value] else None
 
 
 @codemod.string("live_buffers")

@@ -1,8 +1,9 @@
 """`ShardedDeviceArray`, what `pmap` returned, is a `jax.Array` whose sharding spans several devices of this process.
 
-JAX's words: https://docs.jax.dev/en/latest/jax_array_migration.html#new-public-type-named-jax-array (the test) and
-#creating-jax-array (`make_sharded_device_array`). Where the guide says `PmapSharding`, which left JAX in 0.10.0, a `NamedSharding`
-over the devices of the buffers takes its place; its shards keep the mapped dimension, with size 1.
+JAX's words: https://docs.jax.dev/en/latest/jax_array_migration.html, the sections on the new type and on creating jax.Array
+
+Where the guide says `PmapSharding`, which left JAX in 0.10.0, a `NamedSharding` over the devices of the buffers takes its place;
+the shards keep the mapped dimension, with size 1.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from jaxmigrate.codemod import (
     CallSite,
     Change,
     Codemod,
+    DeleteStatement,
     InsertBefore,
     NameSite,
     Piece,
@@ -32,7 +34,9 @@ from jaxmigrate_codemods._arrays import (
     MAKE_DEVICE,
     MAKE_SHARDED,
     SHARDED_DEVICE_ARRAYS,
+    SPECS,
     VALUE_TYPES,
+    assignment_for,
     classes_text,
     container,
     elements,
@@ -260,19 +264,22 @@ def make_sharded_device_array(site: CallSite) -> Reports:
 
 def _make(site: CallSite, layout: _Layout, shape: str, aval: ast.expr, buffers: ast.expr) -> Reports:
     changes: list[Change] = []
+    spec = site.bind(*_PARAMETERS, optional=("indices",))["sharding_spec"]
+    if (statement := assignment_for(site.source, spec, site.source.value_of(spec))) is not None:
+        changes.append(DeleteStatement(statement))
     piece: Piece = buffers
     name = site.text(buffers)
     if not site.source.is_pure(buffers):
-        statement = site.source.statement(site.node)
-        if getattr(statement, "value", None) is not site.node or not isinstance(statement, (ast.Assign, ast.Return, ast.Expr)):
+        around = site.source.statement(site.node)
+        if getattr(around, "value", None) is not site.node or not isinstance(around, (ast.Assign, ast.Return, ast.Expr)):
             return site.manual("the buffers are needed twice (for the mesh and for the array): bind them to a name first")
         name = piece = fresh(site.source, "buffers", "device_buffers", "shards")
-        changes.append(InsertBefore(statement, Template(f"{name} = {{buffers}}", {"buffers": buffers})))
+        changes.append(InsertBefore(around, Template(f"{name} = {{buffers}}", {"buffers": buffers})))
     b = unused_in(name, "b", "buffer")
     mesh = layout.mesh(f"[next(iter({b}.devices())) for {b} in {{buffers}}]")
     sharding = f"{{jax.sharding.NamedSharding}}({mesh}, {{jax.sharding.PartitionSpec}}({layout.spec}))"
     shards = f"[{layout.stack(b)} for {b} in {{buffers}}]" if layout.missing else "{buffers}"
-    template = f"{{jax.make_array_from_single_device_arrays}}({shape}, {sharding}, {shards})"
+    template = _call(site, shape, sharding, shards)
     changes.append(site.replace(template, aval=aval, buffers=piece))
     message = "the sharding is a NamedSharding over the devices of the buffers"
     if layout.missing:
@@ -280,6 +287,15 @@ def _make(site: CallSite, layout: _Layout, shape: str, aval: ast.expr, buffers: 
             "; each buffer gets the mapped dimension with size 1, and so do the shards of the result (a leading 1 for pmap)"
         )
     return Rewrite(message, REVIEW, tuple(changes))
+
+
+def _call(site: CallSite, *arguments: str) -> str:
+    """Template of the call, an argument a line, as deep as its statement."""
+    statement = site.source.statement(site.node)
+    line = site.source.text.splitlines()[statement.lineno - 1]
+    indent = "\n" + line[: len(line) - len(line.lstrip())]
+    inner = "".join(f"{indent}    {argument}," for argument in arguments)
+    return f"{{jax.make_array_from_single_device_arrays}}({inner}{indent})"
 
 
 def _shape(source: Source, aval: ast.expr) -> tuple[str, ast.expr]:
@@ -298,14 +314,15 @@ def _layout(source: Source, spec: ast.expr) -> _Layout | str:
     if not isinstance(spec, ast.Call):
         return (
             "the source does not show the ShardingSpec: write jax.make_array_from_single_device_arrays(aval.shape, "
-            "NamedSharding(Mesh(devices, ('i',)), PartitionSpec('i')), buffers), where pmap-style buffers need a leading dimension of 1"
+            "NamedSharding(Mesh(devices, ('i',)), PartitionSpec('i')), buffers); pmap-style buffers need a leading 1"
         )
     if "mesh_sharding_specs" in source.segment(spec.func):
-        return "the spec came from a mesh: write jax.make_array_from_single_device_arrays(aval.shape, NamedSharding(mesh, PartitionSpec(...)), buffers)"
+        return (
+            "the spec came from a mesh: write jax.make_array_from_single_device_arrays(aval.shape, "
+            "NamedSharding(mesh, PartitionSpec(...)), buffers)"
+        )
     parsed = _parse_spec(source, spec)
-    return (
-        parsed or "this ShardingSpec cannot be read: name its mesh and PartitionSpec in a jax.sharding.NamedSharding(mesh, spec)"
-    )
+    return parsed or "this ShardingSpec cannot be read: name its mesh and PartitionSpec in a jax.sharding.NamedSharding"
 
 
 def _parse_spec(source: Source, spec: ast.Call) -> _Layout | None:
@@ -372,6 +389,15 @@ def _entries(entries: list[list[str]]) -> str:
     while written and written[-1] == "None":
         written.pop()
     return ", ".join(written)
+
+
+@codemod.name_(*SPECS)
+def sharding_spec(site: NameSite) -> Reports:
+    """What describes a layout without naming a mesh; one that only fed a rewritten call is gone by the last round."""
+    if site.quoted or not site.direct:
+        return None
+    name = site.symbol.rpartition(".")[2]
+    return site.manual(f"{name} left JAX in 0.10.0: a NamedSharding(mesh, PartitionSpec(...)) says the layout")
 
 
 @codemod.name_(*MAKE_SHARDED, *MAKE_DEVICE)
