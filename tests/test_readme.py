@@ -43,9 +43,16 @@ def test_every_codemod_has_a_changelog_line() -> None:
 
 def test_configuration_example_is_accepted(tmp_path: Path) -> None:
     from jaxmigrate import config
+    from jaxmigrate.registry import load
 
     [block] = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
     tomllib.loads(block)
     file = tmp_path / "pyproject.toml"
     file.write_text(block)
-    assert config.load(str(file)).target == "0.4.30"
+    read = config.load(str(file))
+    codemods = load().codemods
+    assert read.target == "0.4.30"
+    assert set(read.ignore) <= codemods.keys()
+    for name, value in read.options:
+        codemod, _, option = name.partition(".")
+        assert value in codemods[codemod].options[option]

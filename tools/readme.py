@@ -32,8 +32,7 @@ def demo() -> str:
     # The training loop and the data first: that is where the reshaping is.
     files.sort(key=lambda text: [name in text.split("\n", 1)[0] for name in ("data.py", "train.py")], reverse=True)
     shown, folded = "".join(files[:SHOWN]), "".join(files[SHOWN:])
-    summary = f"<summary>The other {len(files) - SHOWN} files</summary>"
-    return f"{_block('diff', shown)}\n<details>{summary}\n\n{_block('diff', folded)}\n</details>\n"
+    return f"{_block('diff', shown)}\n{_folded(f'The other {len(files) - SHOWN} files', _block('diff', folded))}"
 
 
 def report() -> str:
@@ -48,7 +47,7 @@ def report() -> str:
                 shown += piece
     os.close(controller)
     text = re.sub(r"\r.*?\x1b\[K", "", shown.decode().replace("\r\n", "\n"))
-    return _block("text", re.sub(r" in [0-9.]+ s:", ":", text))
+    return _folded("The report", _block("text", re.sub(r" in [0-9.]+ s:", ":", text)))
 
 
 def codemods() -> str:
@@ -126,6 +125,10 @@ def _block(language: str, text: str) -> str:
     while fence in text:
         fence += "`"
     return f"{fence}{language}\n{text}{fence}\n"
+
+
+def _folded(title: str, body: str) -> str:
+    return f"<details><summary>{title}</summary>\n\n{body}\n</details>\n"
 
 
 def _row(codemod: Codemod) -> str:

@@ -66,6 +66,8 @@ def _finding(place: Place) -> Iterator[str]:
 
 def hunk(finding: Finding) -> list[str]:
     """The edit of a finding as ``-`` and ``+`` lines; empty when it has none to show."""
+    if finding.outcome is Outcome.MANUAL:
+        return []
     column = finding.position.column
     return [*_side("-", finding.before, column), *_side("+", finding.after, column)] if finding.before or finding.after else []
 

@@ -216,6 +216,11 @@ def test_indented_statements_are_moved_to_the_left_and_lose_their_last_newline()
     assert "    - if flag:\n    -     f()\n    - else:\n    -     g()\n    + f()\n" in text
 
 
+def test_manual_finding_shows_no_minus_line_although_it_knows_its_source() -> None:
+    manual = replace(DATA.findings[0], before="value.global_shards")
+    assert "- value" not in render([replace(DATA, findings=(manual,))], width=80, settings=SETTINGS)
+
+
 def test_headline_counts_the_files_looked_at() -> None:
     assert (
         render([TYPES], settings=SETTINGS, scanned=120).splitlines()[-3].startswith("120 files read: rewrote 3 places in 1 file")
