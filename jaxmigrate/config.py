@@ -122,11 +122,12 @@ def _text(key: str, value: object) -> str:
 def _target(key: str, value: object) -> str:
     from jaxmigrate.model import Version
 
+    text = _text(key, value)
     try:
-        Version.parse(_text(key, value))
+        Version.parse(text)
     except ValueError as error:
         raise ConfigError(f"{key}: {error}") from None
-    return _text(key, value)
+    return text
 
 
 def _names(key: str, value: object) -> tuple[str, ...]:

@@ -78,18 +78,20 @@ def look(files: Sequence[tuple[str, str]], progress: Progress | None = None) -> 
         except OSError as error:
             hits.append(Hit(path, kind, 0, _unreadable(error)))
             continue
-        if not has_trace(data):
-            continue
         if kind == TEXT:
-            hits.append(Hit(path, kind, len(data)))
-        elif _matters(data):
+            if has_trace(data):
+                hits.append(Hit(path, kind, len(data)))
+        elif matters(data):
             hits.append(_hit(path, data))
             indexer = indexer or _indexer()
             indexer.add(path, data)
     return Survey(hits, indexer)
 
 
-def _matters(data: bytes) -> bool:
+def matters(data: bytes) -> bool:
+    """Whether Python source of these bytes may hold something to migrate."""
+    if not has_trace(data):
+        return False
     from jaxmigrate.registry import prefilter
 
     return prefilter(data)

@@ -215,7 +215,19 @@ def test_without_git_a_checkout_is_walked(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize(
-    "name", ["Dockerfile", "Dockerfile.gpu", "train.dockerfile", "Makefile", "a.sh", "job.slurm", "a.yaml", "tox.ini", ".env", "pyproject.toml"]
+    "name",
+    [
+        "Dockerfile",
+        "Dockerfile.gpu",
+        "train.dockerfile",
+        "Makefile",
+        "a.sh",
+        "job.slurm",
+        "a.yaml",
+        "tox.ini",
+        ".env",
+        "pyproject.toml",
+    ],
 )
 def test_files_that_set_flags_are_text(name: str) -> None:
     assert kind_of(name) == "text"

@@ -23,7 +23,7 @@ SAME_BYTES = {
     "empty": b"",
     "form feed": b"a = 1\n\x0c\nb = 2\n\x0bc = 3",
     "trailing spaces and tabs": b"a = 1  \t\n\tb\n   ",
-    "utf-8": "é = 'ü☃𝔘'\n".encode(),
+    "utf-8": "é = 'ü☃😀'\n".encode(),
     "bom": b"\xef\xbb\xbfa = 1\n",
     "bom and cookie": b"\xef\xbb\xbf# coding: utf-8\na = 1\n",
     "latin-1 cookie": b"# -*- coding: latin-1 -*-\na = '\xe9'\r\n",

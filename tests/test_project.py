@@ -138,7 +138,9 @@ def test_tests_beside_the_package_take_from_it(build: Build) -> None:
     assert consumed(build, "from p.compat import B\n", "tests/test_p.py") == {"B"}
 
 
-@pytest.mark.parametrize("consumer", ["from .other import A\n", "import other\nother.A\n", "x.compat.A\n", "from p.compatible import A\n"])
+@pytest.mark.parametrize(
+    "consumer", ["from .other import A\n", "import other\nother.A\n", "x.compat.A\n", "from p.compatible import A\n"]
+)
 def test_name_from_elsewhere_is_not_consumed(build: Build, consumer: str) -> None:
     assert consumed(build, consumer) == frozenset()
 

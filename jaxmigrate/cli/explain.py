@@ -28,6 +28,7 @@ def command(name: str) -> None:
 
 
 def _deals_with(codemod: Codemod, symbol: str) -> bool:
+    symbol = f"jax.numpy{symbol[3:]}" if symbol.startswith("jnp.") else symbol
     known = (*codemod.moves, *codemod.names, *codemod.calls, *codemod.attributes, *codemod.strings)
     return any(name == symbol or name.endswith(f".{symbol}") for name in known)
 

@@ -32,11 +32,12 @@ class Output(NamedTuple):
     format: str
     color: bool | None
     exit_zero: bool
+    stdin: bool = False
 
     @property
     def report_to_stderr(self) -> bool:
-        """A patch has standard output for itself."""
-        return self.mode == "diff"
+        """A patch, or the text of a file, has standard output for itself."""
+        return self.mode == "diff" or (self.stdin and self.mode == "write")
 
 
 @click.command("rewrite", short_help="Rewrite old JAX APIs in files and folders.")
@@ -92,7 +93,7 @@ def command(
             raise click.UsageError("- (standard input) cannot be combined with other paths.")
         name = stdin_filename or "<stdin>"
         wishes = merge(wishes, configuration((stdin_filename or ".",), config))
-        ctx.exit(_stdin(name, settings_of(wishes), output))
+        ctx.exit(_stdin(name, settings_of(wishes), output._replace(stdin=True)))
     project = configuration(paths, config)
     wishes = merge(wishes, project)
     settings = settings_of(wishes) if wishes.unusual else None
@@ -231,6 +232,10 @@ def _written(results: Iterable[FileResult]) -> str:
 def _stdin(name: str, settings: Settings, output: Output) -> int:
     """Standard input to standard output; the report goes to standard error unless it is all that was asked for."""
     data = sys.stdin.buffer.read()
+    if not runner.matters(data):
+        if output.mode == "write":
+            sys.stdout.buffer.write(data)
+        return DONE
     result = runner.rewrite_bytes(data, settings, name)
     failed = bool(result.reason)
     changed = result.before != result.after
@@ -242,7 +247,7 @@ def _stdin(name: str, settings: Settings, output: Output) -> int:
     results: dict[str, FileResult] = {}
     _keep(result, results)
     if results:
-        _report(list(results.values()), settings, output._replace(mode="diff" if output.mode == "write" else output.mode), None)
+        _report(list(results.values()), settings, output, None)
     return status_of(results.values(), output)
 
 
