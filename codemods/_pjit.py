@@ -1,0 +1,522 @@
+"""Where a file uses jax's pjit, which functions it makes, and where these are called."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+
+from jaxmigrate.codemod import Piece, Template
+
+if TYPE_CHECKING:
+    from jaxmigrate.names import Binding, Scope, Source
+
+T = TypeVar("T")
+K = TypeVar("K")
+
+PJIT = ("jax.experimental.pjit.pjit", "jax._src.pjit.pjit")
+FROM_GDA = ("jax.experimental.pjit.FROM_GDA", "jax._src.pjit.FROM_GDA")
+CONSTRAINT = ("jax.experimental.pjit.with_sharding_constraint", "jax._src.pjit.with_sharding_constraint")
+LAX_CONSTRAINT = "jax.lax.with_sharding_constraint"
+UNSPECIFIED = frozenset(
+    {
+        "jax._src.pjit.UNSPECIFIED", "jax._src.pjit._UNSPECIFIED", "jax._src.sharding_impls.UNSPECIFIED",
+        "jax.experimental.pjit.UNSPECIFIED", "jax.experimental.pjit._UNSPECIFIED", "jax.interpreters.pxla.UNSPECIFIED",
+        "jax.interpreters.pxla._UNSPECIFIED",
+    }
+)  # fmt: skip
+SPECS = frozenset(
+    {
+        "jax.sharding.PartitionSpec", "jax.P", "jax.experimental.PartitionSpec", "jax.experimental.pjit.PartitionSpec",
+        "jax.interpreters.pxla.PartitionSpec", "jax._src.interpreters.pxla.PartitionSpec",
+        "jax.interpreters.sharded_jit.PartitionSpec", "jax.experimental.global_device_array.PartitionSpec",
+        "jax.experimental.sharding.PartitionSpec", "jax._src.sharding.PartitionSpec", "jax._src.partition_spec.PartitionSpec",
+    }
+)  # fmt: skip
+SHARDINGS = frozenset(
+    {
+        "jax.sharding.NamedSharding", "jax.sharding.MeshPspecSharding", "jax.experimental.pjit.NamedSharding",
+        "jax.experimental.pjit.MeshPspecSharding", "jax.experimental.sharding.MeshPspecSharding",
+        "jax.experimental.sharding.NamedSharding", "jax._src.sharding.NamedSharding", "jax._src.sharding.MeshPspecSharding",
+        "jax._src.sharding_impls.NamedSharding", "jax.sharding.SingleDeviceSharding", "jax.NamedSharding",
+    }
+)  # fmt: skip
+HOST_LOCAL = "jax.experimental.multihost_utils.host_local_array_to_global_array"
+TO_LOCAL = "jax.experimental.multihost_utils.global_array_to_host_local_array"
+GDA = ("jax.experimental.global_device_array.GlobalDeviceArray", "jax._src.global_device_array.GlobalDeviceArray")
+GDA_TYPES = frozenset(GDA)
+IN, OUT = ("in_shardings", "in_axis_resources"), ("out_shardings", "out_axis_resources")
+_AOT = frozenset({"lower", "trace", "eval_shape"})
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+Argument = tuple[str | int, ast.expr]
+
+
+def is_none(node: ast.expr) -> bool:
+    """Whether `node` is the constant None."""
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def line(node: ast.AST) -> int:
+    """The line `node` begins in."""
+    return getattr(node, "lineno", 0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Called:
+    """A call of a pjit-ed function; `arguments` holds those bound by ``functools.partial`` before its own."""
+
+    call: ast.Call
+    arguments: tuple[ast.expr, ...]
+
+    @property
+    def starred(self) -> bool:
+        """Whether the positions of the arguments cannot be told."""
+        return any(isinstance(a, ast.Starred) for a in self.arguments) or any(k.arg is None for k in self.call.keywords)
+
+
+@dataclass(slots=True, eq=False)
+class Followed:
+    """Where a callable goes: its calls, ahead-of-time uses, and the first place where it gets out of sight."""
+
+    calls: list[Called] = field(default_factory=list)
+    lowered: list[ast.Call] = field(default_factory=list)
+    decorated: list[ast.FunctionDef | ast.AsyncFunctionDef] = field(default_factory=list)
+    leak: ast.AST | None = None
+    why: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class Pjit:
+    """One mention of pjit, the call that holds its shardings, and everything made by it."""
+
+    name: ast.expr
+    """The reference to pjit itself."""
+    call: ast.Call | None
+    """``pjit(f, ...)`` or ``partial(pjit, ...)``; None for a bare decorator."""
+    partial: bool
+    functions: list[ast.expr | ast.FunctionDef | ast.AsyncFunctionDef] = field(default_factory=list)
+    """What is wrapped: expressions, or decorated definitions."""
+    later: list[ast.Call] = field(default_factory=list)
+    """Calls of a stored partial, which may bring more arguments."""
+    made: Followed = field(default_factory=Followed)
+
+    @property
+    def at(self) -> ast.AST:
+        """Where to report it."""
+        return self.call or self.name
+
+    def positional(self) -> list[ast.expr]:
+        """The positional arguments of pjit after the function itself."""
+        return list(self.call.args[1:]) if self.call is not None and not self.partial else []
+
+    def calls_with_arguments(self) -> list[ast.Call]:
+        """Every call that hands keywords to pjit."""
+        return ([self.call] if self.call is not None else []) + self.later
+
+    def keyword(self, *names: str) -> ast.keyword | None:
+        """The first keyword of one of these names."""
+        return next((k for c in self.calls_with_arguments() for k in c.keywords if k.arg in names), None)
+
+    def in_shardings(self) -> Argument | None:
+        """The key (keyword or position) and value of the input shardings."""
+        return self._sharding(IN, 1)
+
+    def out_shardings(self) -> Argument | None:
+        """The key and value of the output shardings."""
+        return self._sharding(OUT, 2)
+
+    def _sharding(self, names: tuple[str, str], position: int) -> Argument | None:
+        found = self.keyword(*names)
+        if found is not None and found.arg is not None:
+            return found.arg, found.value
+        positional = self.positional()
+        return (position, positional[position - 1]) if len(positional) >= position else None
+
+    def has_star(self) -> bool:
+        """Whether ``*`` or ``**`` hides arguments of pjit, or a partial binds some by position."""
+        calls = self.calls_with_arguments()
+        starred = any(isinstance(a, ast.Starred) for c in calls for a in c.args)
+        splatted = any(k.arg is None for c in calls for k in c.keywords)
+        return starred or splatted or (self.partial and any(len(c.args) > 1 for c in calls))
+
+    def dynamic(self, source: Source, arguments: tuple[ast.expr, ...]) -> list[ast.expr] | None:
+        """The arguments that shardings are for: without the static ones; None when these cannot be told."""
+        if self.keyword("static_argnames") is not None:
+            return None
+        static = self.keyword("static_argnums")
+        if static is None:
+            return list(arguments)
+        try:
+            numbers = ast.literal_eval(source.value_of(static.value))
+        except (ValueError, TypeError):
+            return None
+        positions = {numbers} if isinstance(numbers, int) else set(numbers or ())
+        positions = {n % len(arguments) if arguments else n for n in positions if isinstance(n, int)}
+        return [a for i, a in enumerate(arguments) if i not in positions]
+
+
+def uses(source: Source) -> list[Pjit]:
+    """Every place where pjit itself is called, wrapped in ``functools.partial``, or used as a decorator."""
+    return [use for node in source.names(*PJIT) if (use := use_of(source, node)) is not None]
+
+
+def use_of(source: Source, node: ast.expr) -> Pjit | None:
+    """The use of pjit at this reference; None when it is only passed on."""
+    parent = source.parent(node)
+    if isinstance(parent, ast.Call) and parent.func is node:
+        use = Pjit(node, parent, partial=False)
+        if parent.args:
+            use.functions.append(parent.args[0])
+        use.made = follow(source, parent)
+        return use
+    if isinstance(parent, ast.Call) and parent.args[:1] == [node] and is_partial(source, parent):
+        use = Pjit(node, parent, partial=True)
+        _through_partial(source, use, parent)
+        return use
+    if isinstance(parent, _FUNCTIONS) and node in parent.decorator_list:
+        use = Pjit(node, None, partial=False)
+        use.functions.append(parent)
+        use.made = follow(source, node)
+        return use
+    return None
+
+
+def is_partial(source: Source, call: ast.Call) -> bool:
+    """Whether `call` is ``functools.partial(...)``."""
+    return source.resolve(call.func) == "functools.partial"
+
+
+def _through_partial(source: Source, use: Pjit, call: ast.Call) -> None:
+    stored = follow(source, call, through_decorators=False)
+    use.made.leak, use.made.why = stored.leak, stored.why
+    for decorated in stored.decorated:
+        use.functions.append(decorated)
+        _merge(use.made, follow_definition(source, decorated, call))
+    for called in stored.calls:
+        maker = called.call
+        use.later.append(maker)
+        use.functions.extend(maker.args[:1])
+        _merge(use.made, follow(source, maker))
+
+
+def _merge(into: Followed, more: Followed) -> None:
+    into.calls += more.calls
+    into.lowered += more.lowered
+    if into.leak is None:
+        into.leak, into.why = more.leak, more.why
+
+
+def follow_definition(source: Source, function: ast.FunctionDef | ast.AsyncFunctionDef, decorator: ast.AST) -> Followed:
+    """Follow what a decorator makes of a definition."""
+    tracker = _Tracker(source, decorator)
+    tracker.decorates(function, decorator)
+    return tracker.found
+
+
+def follow(source: Source, maker: ast.AST, *, through_decorators: bool = True) -> Followed:
+    """Follow the value of `maker` (an expression) through this file.
+
+    Without `through_decorators`, definitions that it decorates are only listed.
+    """
+    tracker = _Tracker(source, maker, through_decorators)
+    tracker.value(maker, ())
+    tracker.found.calls.sort(key=lambda c: (line(c.call), c.call.col_offset))
+    return tracker.found
+
+
+class _Tracker:
+    """Follows one callable through names, decorators, ``functools.partial`` and attributes of self.
+
+    Unlike `Source.callers` it knows the idiom ``f = pjit(f, ...)``, arguments bound on the way, and ``f.lower(...)``.
+    """
+
+    def __init__(self, source: Source, origin: ast.AST, through_decorators: bool = True) -> None:
+        self.source = source
+        self.origin = origin
+        self.through_decorators = through_decorators
+        self.found = Followed()
+        self._seen: set[object] = set()
+
+    def _lose(self, node: ast.AST, why: str) -> None:
+        if self.found.leak is None:
+            self.found.leak, self.found.why = node, why
+
+    def value(self, node: ast.AST, bound: tuple[ast.expr, ...]) -> None:
+        """`node` is an expression whose value is the callable."""
+        parent = self.source.parent(node)
+        if isinstance(parent, ast.Call) and parent.func is node:
+            self.found.calls.append(Called(parent, (*bound, *parent.args)))
+        elif isinstance(parent, ast.Call) and parent.args[:1] == [node] and is_partial(self.source, parent):
+            self.value(parent, (*bound, *parent.args[1:]))
+        elif isinstance(parent, ast.Attribute):
+            self._attribute_of(parent)
+        elif isinstance(parent, ast.Assign) and parent.value is node:
+            for target in parent.targets:
+                self._target(target, bound)
+        elif isinstance(parent, (ast.AnnAssign, ast.NamedExpr)) and parent.value is node:
+            self._target(parent.target, bound)
+            if isinstance(parent, ast.NamedExpr):
+                self.value(parent, bound)
+        elif isinstance(parent, _FUNCTIONS) and node in parent.decorator_list:
+            self.found.decorated.append(parent)
+            if self.through_decorators:
+                self.decorates(parent, node)
+        elif not isinstance(parent, ast.Expr):
+            self._lose(node, _fate(parent))
+
+    def _attribute_of(self, attribute: ast.Attribute) -> None:
+        call = self.source.parent(attribute)
+        if attribute.attr in _AOT and isinstance(call, ast.Call) and call.func is attribute:
+            self.found.lowered.append(call)
+        else:
+            self._lose(attribute, f"its attribute {attribute.attr} is used")
+
+    def decorates(self, function: ast.FunctionDef | ast.AsyncFunctionDef, decorator: ast.AST) -> None:
+        """The callable is what a decorator makes of this definition."""
+        outermost = function.decorator_list[0]
+        if decorator is not outermost and not any(n is decorator for n in ast.walk(outermost)):
+            self._lose(function, "another decorator is around it")
+        elif isinstance(self.source.scope(function).node, ast.ClassDef):
+            self._lose(function, "it is a method")
+        else:
+            self._name(function.name, self.source.scope(function), ())
+
+    def _target(self, target: ast.expr, bound: tuple[ast.expr, ...]) -> None:
+        if isinstance(target, ast.Name):
+            scope = self.source.lookup(target.id, self.source.scope(target))[1]
+            if scope is not None:
+                self._name(target.id, scope, bound)
+        elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
+            self._self_attribute(target, bound)
+        else:
+            self._lose(target, "it is stored where it cannot be followed")
+
+    def _name(self, name: str, scope: Scope, bound: tuple[ast.expr, ...]) -> None:
+        if (name, scope) in self._seen:
+            return
+        self._seen.add((name, scope))
+        source = self.source
+        origin = source.statement(self.origin) if not isinstance(self.origin, ast.stmt) else self.origin
+        wrapped = _rewrapped(source, scope.bindings.get(name, []), origin)
+        if wrapped is None:
+            self._lose(origin, f"{name} is bound more than once")
+            return
+        if scope.node is source.tree and name in source.index.consumed.get(source.module, ()):
+            self._lose(origin, f"other modules import {name}")
+        for node in source.by_id.get(name, ()):
+            if isinstance(node.ctx, ast.Load) and source.lookup(name, source.scope(node))[1] is scope:
+                early = wrapped and source.scope(node) is scope and node.lineno <= (origin.end_lineno or 0)
+                if not early:
+                    self.value(node, bound)
+
+    def _self_attribute(self, target: ast.Attribute, bound: tuple[ast.expr, ...]) -> None:
+        owner = self.source.enclosing_class(target)
+        if owner is None or (target.attr, owner) in self._seen:
+            return
+        self._seen.add((target.attr, owner))
+        for node in self.source.by_attribute.get(target.attr, ()):
+            ours = isinstance(node.value, ast.Name) and node.value.id == "self"
+            inside = self.source.enclosing_class(node)
+            if node is target:
+                continue
+            if not isinstance(node.ctx, ast.Load):
+                if ours and inside is owner and not _assigns_none(self.source, node):
+                    self._lose(node, f"self.{target.attr} is assigned more than once")
+            elif ours and inside is owner:
+                self.value(node, bound)
+            elif not ours or _inherits(inside, owner):
+                self._lose(node, f"{target.attr} is used outside its class")
+
+
+def _fate(parent: ast.AST | None) -> str:
+    if isinstance(parent, ast.Return):
+        return "it is returned"
+    if isinstance(parent, (ast.Call, ast.keyword)):
+        return "it is passed on"
+    return "it is stored where it cannot be followed"
+
+
+def _rewrapped(source: Source, bindings: list[Binding], origin: ast.stmt) -> bool | None:
+    """False: bound once. True: ``def f`` and then ``f = pjit(f)`` beside it. None: anything else."""
+    real = [b for b in bindings if not (b.value is not None and is_none(b.value)) and b.kind not in ("declare", "del")]
+    if len(real) == 1 and real[0].kind in ("assign", "def", "other"):
+        return False
+    if len(real) == 2 and real[0].kind == "def" and real[1].statement is origin:
+        definition = real[0].node
+        beside = source.parent(definition) is source.parent(origin) and line(definition) < line(origin)
+        return True if beside else None
+    return None
+
+
+def _assigns_none(source: Source, node: ast.Attribute) -> bool:
+    parent = source.parent(node)
+    return isinstance(parent, (ast.Assign, ast.AnnAssign)) and parent.value is not None and is_none(parent.value)
+
+
+def _inherits(cls: ast.ClassDef | None, owner: ast.ClassDef) -> bool:
+    return cls is not None and any(isinstance(b, ast.Name) and b.id == owner.name for b in cls.bases)
+
+
+def function_body(source: Source, node: ast.AST) -> ast.AST | None:
+    """The definition or lambda behind an expression that is handed to pjit."""
+    if isinstance(node, (*_FUNCTIONS, ast.Lambda)):
+        return node
+    if isinstance(node, ast.Call) and is_partial(source, node) and node.args:
+        return function_body(source, node.args[0])
+    if isinstance(node, ast.Name):
+        bindings = source.lookup(node.id, source.scope(node))[0]
+        definitions = [b.node for b in bindings if isinstance(b.node, _FUNCTIONS)]
+        if len(definitions) == 1 and all(b.kind in ("def", "assign") for b in bindings):
+            return definitions[0]
+        value = source.definition(node)
+        return function_body(source, value) if isinstance(value, (ast.Lambda, ast.Call)) else None
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
+        owner = source.enclosing_class(node)
+        methods = [s for s in owner.body if isinstance(s, _FUNCTIONS) and s.name == node.attr] if owner else []
+        return methods[0] if len(methods) == 1 else None
+    return None
+
+
+def mentions(source: Source, root: ast.AST, qualified: tuple[str, ...]) -> Iterator[ast.expr]:
+    """The references to one of these names inside `root`."""
+    for node in ast.walk(root):
+        if isinstance(node, (ast.Name, ast.Attribute)) and source.resolve(node) in qualified:
+            yield node
+
+
+def is_gone(source: Source, node: ast.expr) -> bool:
+    """Whether `node` is the sentinel FROM_GDA."""
+    return source.resolve(node) in FROM_GDA
+
+
+def is_replicated(source: Source, node: ast.expr) -> bool:
+    """Whether a spec, or every spec of a tree, says "the same everywhere": None, ``P()``, ``P(None)``."""
+    node = source.value_of(node)
+    if isinstance(node, (ast.Tuple, ast.List)):
+        return all(is_replicated(source, e) for e in node.elts)
+    if isinstance(node, ast.Dict):
+        return all(is_replicated(source, v) for v in node.values)
+    return is_none(node) or (is_spec(source, node) and isinstance(node, ast.Call) and all(map(is_none, node.args)))
+
+
+def is_global(source: Source, node: ast.expr) -> bool:
+    """Whether an argument is known to be a global array already."""
+    value = source.value_of(node)
+    if isinstance(value, ast.Starred):
+        value = source.value_of(value.value)
+    if isinstance(value, ast.Call):
+        qualified = source.resolve(value.func) or ""
+        if qualified.startswith("jax.make_array_from_") or qualified == HOST_LOCAL or qualified.startswith(GDA):
+            return True
+    return source.infer(node) in GDA_TYPES or _unpacked_global(source, node)
+
+
+def _unpacked_global(source: Source, node: ast.expr) -> bool:
+    """``a, b = host_local_array_to_global_array((a, b), ...)``."""
+    if not isinstance(node, ast.Name):
+        return False
+    bindings = source.lookup(node.id, source.scope(node))[0]
+    statements = [b.statement for b in bindings]
+    return bool(statements) and all(
+        isinstance(s, ast.Assign) and isinstance(s.value, ast.Call) and source.resolve(s.value.func) == HOST_LOCAL for s in statements
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable(Exception):
+    """A tree of specs that cannot be copied to another place; `node` is the part that is to blame."""
+
+    node: ast.expr
+
+
+def copied_spec(source: Source, node: ast.expr, at: ast.AST) -> Template:
+    """A tree of specs as an argument for multihost_utils at another place, where None must be written ``P()``.
+
+    Raises:
+        Unreadable: it holds something else, or a name that means something else there.
+    """
+    changes = list(_spec_changes(source, node, at))
+    return spliced(source, node, changes)
+
+
+def _spec_changes(source: Source, node: ast.expr, at: ast.AST) -> Iterator[tuple[ast.expr, Template]]:
+    if is_none(node):
+        yield node, Template(f"{spec_name(source, at)}()")
+    elif isinstance(node, (ast.Tuple, ast.List)):
+        for element in node.elts:
+            yield from _spec_changes(source, element, at)
+    elif isinstance(node, ast.Dict) and all(k is not None for k in node.keys):
+        for value in node.values:
+            yield from _spec_changes(source, value, at)
+    elif is_spec(source, node):
+        _check_visible(source, node, at)
+    elif isinstance(node, ast.Call) and source.resolve(node.func) in SHARDINGS and len(node.args) == 2:
+        yield node, copied_spec(source, node.args[1], at)
+    elif isinstance(node, (ast.Name, ast.Attribute)) and (value := source.definition(node)) is not None:
+        same = not list(_spec_changes(source, value, at)) and is_visible(source, node, at)
+        if not same:
+            yield node, copied_spec(source, value, at)
+    else:
+        raise Unreadable(node)
+
+
+def _check_visible(source: Source, node: ast.expr, at: ast.AST) -> None:
+    if not is_visible(source, node, at):
+        raise Unreadable(node)
+
+
+def is_visible(source: Source, node: ast.expr, at: ast.AST) -> bool:
+    """Whether every name of `node` means the same thing at `at`."""
+    scope = source.scope(at)
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name):
+            here, there = source.lookup(part.id, source.scope(part)), source.lookup(part.id, scope)
+            if part.id == "self" and source.enclosing_class(part) is source.enclosing_class(at):
+                continue
+            if here[1] is not there[1]:
+                return False
+    return True
+
+
+def spliced(source: Source, root: ast.expr, changes: Iterable[tuple[ast.expr, Template]]) -> Template:
+    """The text of `root` with some of its parts replaced."""
+    start, end = source.span(root)
+    text, pieces, at = "", dict[str, Piece](), start
+    for number, (node, new) in enumerate(sorted(changes, key=lambda c: source.span(c[0]))):
+        low, high = source.span(node)
+        renamed = {name: f"{name}_{number}" for name in new.pieces}
+        inner = re.sub(r"\{(\w+)\}", lambda m, names=renamed: f"{{{names.get(m[1], m[1])}}}", new.text)  # type: ignore[misc]
+        text += escaped(source.utf8[at:low]) + inner
+        pieces |= {renamed[name]: piece for name, piece in new.pieces.items()}
+        at = high
+    return Template(text + escaped(source.utf8[at:end]), pieces)
+
+
+def escaped(text: bytes) -> str:
+    """Source text as a template without holes."""
+    return text.decode("utf-8").replace("{", "{{").replace("}", "}}")
+
+
+def grouped(items: Iterable[T], keys: Callable[[T], set[K]]) -> list[tuple[list[T], set[K]]]:
+    """Put items that share a key (directly or through others) together."""
+    groups: list[tuple[list[T], set[K]]] = []
+    for item in items:
+        own = keys(item)
+        together = [g for g in groups if g[1] & own]
+        merged = ([i for g in together for i in g[0]] + [item], own.union(*(g[1] for g in together)))
+        groups = [g for g in groups if g not in together] + [merged]
+    return groups
+
+
+def is_spec(source: Source, node: ast.expr) -> bool:
+    """Whether `node` is a call of PartitionSpec."""
+    return isinstance(node, ast.Call) and source.resolve(node.func) in SPECS
+
+
+def spec_name(source: Source, at: ast.AST) -> str:
+    """How PartitionSpec is spelled at `at`: by a name the file imports already, or a template hole for the engine to import."""
+    spelled = (source.visible(q, at) for q in sorted(SPECS))
+    return next((s for s in spelled if s and "." not in s), "{jax.sharding.PartitionSpec}")

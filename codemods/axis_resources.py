@@ -1,0 +1,220 @@
+"""`in_axis_resources`, `out_axis_resources` and `axis_resources` are `in_shardings`, `out_shardings` and `shardings`.
+
+Only where the callee is jax's own: parameters of wrappers that have the old names keep them.
+https://docs.jax.dev/en/latest/changelog.html (0.4.4, 0.4.14)
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from jaxmigrate.codemod import (
+    REVIEW,
+    SAFE,
+    Change,
+    Codemod,
+    EditCall,
+    FileSite,
+    Manual,
+    ReplaceText,
+    Report,
+    Rewrite,
+)
+from jaxmigrate_codemods._pjit import CONSTRAINT, LAX_CONSTRAINT, SHARDINGS, SPECS, UNSPECIFIED, Pjit, is_partial, uses
+
+if TYPE_CHECKING:
+    from jaxmigrate.names import Source
+
+codemod = Codemod(
+    "axis-resources",
+    summary="in_axis_resources, out_axis_resources and axis_resources are in_shardings, out_shardings and shardings",
+    since="0.4.4",
+    deprecated="0.4.9",
+    removed="0.4.14",
+    link="https://docs.jax.dev/en/latest/changelog.html",
+    words=frozenset({"in_axis_resources", "out_axis_resources", "axis_resources", "pjit"}),
+    applicability=REVIEW,
+)
+
+_PJIT = {"in_axis_resources": "in_shardings", "out_axis_resources": "out_shardings"}
+_CONSTRAINT = {"axis_resources": "shardings"}
+_UNTIL_0_4_3 = ("static_argnums", "donate_argnums")
+_FROM_0_4_2 = ("static_argnums", "static_argnames", "donate_argnums")
+_FROM_0_4_4 = ("in_shardings", "out_shardings", "static_argnums", "static_argnames", "donate_argnums")
+_UNDECIDED = (
+    "the {number} positional argument of pjit means static_argnums until JAX 0.4.3 and again from 0.4.14, and in_axis_resources "
+    "in between; nothing here tells which is meant: pass it by its keyword"
+)
+_ORDINALS = {3: "fourth", 4: "fifth", 5: "sixth", 6: "seventh", 7: "eighth"}
+
+
+@codemod.file
+def axis_resources(site: FileSite) -> Iterator[Report]:
+    """All calls of pjit and with_sharding_constraint of a file, partials and splatted dicts included."""
+    source = site.source
+    for use in uses(source):
+        if not source.guard(use.name):
+            for call in use.calls_with_arguments():
+                yield from _keywords(site, call, _PJIT)
+            yield from _positional(source, use)
+    for name in source.names(*CONSTRAINT, LAX_CONSTRAINT):
+        parent = source.parent(name)
+        wrapped = isinstance(parent, ast.Call) and parent.args[:1] == [name] and is_partial(source, parent)
+        if isinstance(parent, ast.Call) and (parent.func is name or wrapped):
+            yield from _keywords(site, parent, _CONSTRAINT)
+
+
+def _keywords(site: FileSite, call: ast.Call, table: dict[str, str]) -> Iterator[Report]:
+    source = site.source
+    changes: list[Change] = []
+    given = {k.arg for k in call.keywords}
+    old = [k for k in call.keywords if k.arg in table]
+    for keyword in old:
+        assert keyword.arg is not None
+        if table[keyword.arg] in given:
+            yield Manual(f"both {keyword.arg} and {table[keyword.arg]} are given: drop the former", at=call)
+            return
+        changes.append(_renamed_keyword(source, keyword, table))
+    unknown = False
+    for keyword in call.keywords:
+        if keyword.arg is None:
+            more, problem = _splat(source, keyword.value, table)
+            changes += more
+            unknown |= problem is not None and bool(old)
+            if problem is not None and not isinstance(problem, str):
+                yield Manual("this dict holds old keywords of pjit but serves other code too: rename its keys by hand", at=problem)
+    if changes:
+        names = ", ".join(sorted({table[n] for n in table if _mentions(source, call, changes, n)}))
+        message = f"spelled {names} since JAX 0.4.4" if names else "the shardings have new names since JAX 0.4.4"
+        if not site.target_has("0.4.4"):
+            message += "; no one spelling serves the target and the newest JAX"
+        if unknown:
+            message += "; what ** brings at run time may hold old names too"
+        yield Rewrite(message, REVIEW if unknown else SAFE, tuple(changes), at=call)
+
+
+def _mentions(source: Source, call: ast.Call, changes: Iterable[Change], old: str) -> bool:
+    return any(isinstance(c, ReplaceText) and source.utf8[c.start : c.end].decode() == old for c in changes)
+
+
+def _renamed_keyword(source: Source, keyword: ast.keyword, table: dict[str, str]) -> ReplaceText:
+    assert keyword.arg is not None
+    start = source.offset(keyword.lineno, keyword.col_offset)
+    return ReplaceText(start, start + len(keyword.arg), table[keyword.arg])
+
+
+def _splat(source: Source, value: ast.expr, table: dict[str, str]) -> tuple[list[Change], ast.expr | str | None]:
+    """The renames inside a splatted dict; and why it may hold more (a text), or the dict that cannot be changed (a node)."""
+    if not isinstance(value, ast.Name):
+        changes = list(_dict_keys(source, value, table))
+        return changes, None if changes or isinstance(value, (ast.Dict, ast.Call)) else "unknown"
+    definitions = [b.value for b in source.lookup(value.id, source.scope(value))[0]]
+    renames = [c for d in definitions if d is not None for c in _dict_keys(source, d, table)]
+    behind = source.definition(value)
+    if behind is None:
+        blamed = next((d for d in definitions if d is not None and list(_dict_keys(source, d, table))), None)
+        return [], blamed or "unknown"
+    touched = list(_other_uses(source, value, table))
+    if None in touched:
+        return [], behind if renames else "unknown"
+    return [*renames, *(c for c in touched if c is not None)], None if isinstance(behind, (ast.Dict, ast.Call)) else "unknown"
+
+
+def _dict_keys(source: Source, value: ast.expr, table: dict[str, str]) -> Iterator[Change]:
+    """The old names among the keys of a dict literal or ``dict(...)``."""
+    if isinstance(value, ast.Dict):
+        for key in value.keys:
+            yield from _string(source, key, table)
+    elif isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "dict":
+        yield from (_renamed_keyword(source, k, table) for k in value.keywords if k.arg in table)
+
+
+def _string(source: Source, node: ast.AST | None, table: dict[str, str]) -> Iterator[ReplaceText]:
+    """The rename of a plain string constant, its quotes kept."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in table:
+        start, end = source.span(node)
+        text = source.segment(node)
+        at = text.find(node.value)
+        if at > 0 and len(text) == at + len(node.value) + at - len(text[:at].rstrip("\"'")):
+            yield ReplaceText(start + at, start + at + len(node.value), table[node.value])
+
+
+def _other_uses(source: Source, name: ast.Name, table: dict[str, str]) -> Iterator[Change | None]:
+    """Renames where the dict is indexed or updated; None for a use that could see its keys."""
+    scope = source.lookup(name.id, source.scope(name))[1]
+    shared = scope is source.scope_root and name.id in source.index.consumed.get(source.module, ())
+    if shared:
+        yield None
+    splats = {k.value for u in uses(source) for c in u.calls_with_arguments() for k in c.keywords if k.arg is None}
+    for node in source.by_id.get(name.id, ()):
+        if not isinstance(node.ctx, ast.Load) or source.lookup(node.id, source.scope(node))[1] is not scope or node in splats:
+            continue
+        parent = source.parent(node)
+        if isinstance(parent, ast.Subscript) and parent.value is node and isinstance(parent.slice, ast.Constant):
+            yield from _string(source, parent.slice, table)
+        elif isinstance(parent, ast.Attribute) and parent.attr in ("update", "setdefault", "pop", "get"):
+            yield from _method(source, source.parent(parent), table)
+        else:
+            yield None
+
+
+def _method(source: Source, call: ast.AST | None, table: dict[str, str]) -> Iterator[Change | None]:
+    if not isinstance(call, ast.Call):
+        yield None
+        return
+    yield from (_renamed_keyword(source, k, table) for k in call.keywords if k.arg in table)
+    for argument in call.args[:1]:
+        yield from itertools.chain(_string(source, argument, table), _dict_keys(source, argument, table))
+
+
+def _positional(source: Source, use: Pjit) -> Iterator[Report]:
+    """Positional arguments after the second sharding, whose meaning changed twice."""
+    positional = use.positional()
+    call = use.call
+    if call is None or len(positional) < 3 or any(isinstance(a, ast.Starred) for a in positional):
+        return
+    kinds = [_kind(source, a) for a in positional]
+    names = _names(kinds[2:])
+    if names is None:
+        number = next((i for i, kind in enumerate(kinds) if i >= 2 and kind == ""), 2) + 1
+        yield Manual(_UNDECIDED.format(number=_ORDINALS.get(number, "last")), at=call)
+        return
+    if names[:1] == _FROM_0_4_4[:1]:
+        if kinds[:2] != ["unspecified", "unspecified"]:
+            yield Manual("shardings are given twice by position: keep one of the two by its keyword", at=call)
+            return
+        edit = EditCall(call, drop=frozenset({1, 2}), to_keyword={i + 3: n for i, n in enumerate(names)})
+        yield Rewrite("from JAX 0.4.4 to 0.4.13 these were the old names of in_shardings and out_shardings", SAFE, (edit,), at=call)
+        return
+    edit = EditCall(call, to_keyword={i + 3: n for i, n in enumerate(names)})
+    yield Rewrite(f"the position of {names[0]} changed in JAX 0.4.4 and back in 0.4.14, its keyword did not", SAFE, (edit,), at=call)
+
+
+def _names(kinds: list[str]) -> tuple[str, ...] | None:
+    """The keywords of the arguments from the fourth on, where their kinds leave one reading."""
+    expected = {"static_argnums": "ints", "donate_argnums": "ints", "static_argnames": "strings", "in_shardings": "specs",
+                "out_shardings": "specs"}  # fmt: skip
+    readings = {
+        row[: len(kinds)]
+        for row in (_UNTIL_0_4_3, _FROM_0_4_2, _FROM_0_4_4)
+        if len(kinds) <= len(row) and all(expected[n] == k for n, k in zip(row, kinds, strict=False))
+    }
+    return readings.pop() if len(readings) == 1 else None
+
+
+def _kind(source: Source, node: ast.expr) -> str:
+    """``ints``, ``strings``, ``specs`` or ``unspecified``; empty where it could be any."""
+    if source.resolve(node) in UNSPECIFIED:
+        return "unspecified"
+    node = source.value_of(node)
+    for part in ast.walk(node):
+        if isinstance(part, ast.Call) and (source.resolve(part.func) or "") in SPECS | SHARDINGS:
+            return "specs"
+    elements = node.elts if isinstance(node, (ast.Tuple, ast.List)) else [node]
+    types = {type(e.value) for e in elements if isinstance(e, ast.Constant)}
+    if len(types) == 1 and all(isinstance(e, ast.Constant) for e in elements):
+        return {int: "ints", str: "strings"}.get(types.pop(), "")
+    return ""
