@@ -12,7 +12,7 @@ import io
 import re
 import tokenize
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 DEVICE_ARRAY = """
@@ -93,22 +93,31 @@ class Use:
     symbol: str
 
 
-def audit(source: str) -> list[Use]:
-    """Every legacy use in a module that mentions JAX, in line order."""
+def own_attributes(sources: Iterable[str]) -> frozenset[str]:
+    """Attributes that classes of these modules define, so that an object with such an attribute need not be an array."""
+    found: set[str] = set()
+    for source in sources:
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+                found.add(node.attr)
+            elif isinstance(node, ast.ClassDef):
+                found.update(part.name for part in node.body if isinstance(part, ast.FunctionDef))
+                found.update(
+                    part.target.id for part in node.body if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name)
+                )
+    return frozenset(found)
+
+
+def audit(source: str, own: frozenset[str] = frozenset()) -> list[Use]:
+    """Every legacy use in a module that mentions JAX, in line order; attributes in `own` are those of other classes."""
     if "jax" not in source:
         return []
     tree = ast.parse(source)
     bindings = _bindings(tree)
-    uses = {
-        *_imports(tree),
-        *_names(tree, bindings),
-        *_strings(tree, bindings),
-        *_keywords(tree, bindings),
-        *_attributes(tree, bindings),
-        *_flags(tree),
-    }
-    named = {use.line for use in uses}
-    uses.update(use for use in _spellings(source) if use.line not in named)
+    uses = {*_imports(tree), *_names(tree, bindings), *_strings(tree, bindings), *_keywords(tree, bindings), *_flags(tree)}
+    uses.update(use for use in _attributes(tree, bindings) if use.symbol not in own)
+    seen = {use.line for use in uses}
+    uses.update(use for use in _spellings(source) if use.line not in seen and use.symbol not in bindings)
     return sorted(uses)
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import difflib
+import json
 import shutil
+import subprocess
+import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +18,7 @@ from jaxmigrate.discovery import discover
 from jaxmigrate.model import FileResult, Finding, Outcome, Settings
 from jaxmigrate.registry import known_newest
 from jaxmigrate.runner import run
-from tests.corpus.audit import Use, audit
+from tests.corpus.audit import Use, audit, own_attributes
 from tests.corpus.fetch import ROOT, fetch, read_pins
 
 PACKAGES = Path(__file__).with_name("packages.txt")
@@ -83,14 +86,11 @@ def parses(data: bytes) -> bool:
 def unnamed(tree: Path, results: Sequence[FileResult]) -> Iterator[tuple[str, Use, str]]:
     """What the audit sees in a rewritten tree and no finding of the second run names: path, use, line of source."""
     findings = {Path(result.path): result.findings for result in results}
-    explained = _explained()
-    for path in sorted(tree.rglob("*.py")):
-        data = path.read_bytes()
-        if not parses(data):
-            continue
-        source = data.decode("utf-8-sig")
+    sources = {path: path.read_bytes().decode("utf-8-sig") for path in sorted(tree.rglob("*.py")) if parses(path.read_bytes())}
+    own, explained = own_attributes(sources.values()), _explained()
+    for path, source in sources.items():
         name = f"{tree.name}/{path.relative_to(tree)}"
-        for use in audit(source):
+        for use in audit(source, own):
             if not _named(use, findings.get(path, ())) and (name, use.symbol) not in explained:
                 yield name, use, source.splitlines()[use.line - 1].strip()
 
@@ -129,8 +129,40 @@ def stray_changes(result: FileResult) -> Iterator[str]:
 
 
 def _lines_of_edits(result: FileResult) -> set[int]:
-    spans = [(f.position.line, f.end.line) for f in result.findings if f.outcome is Outcome.APPLIED]
-    return {line for start, end in spans for line in range(start, end + 1)}
+    """The statements that hold an applied finding: an `if` whose test is folded goes as a whole."""
+    tree = ast.parse(result.before)
+    spans = [_span(node) for node in ast.walk(tree) if isinstance(node, ast.stmt)]
+    lines: set[int] = set()
+    for finding in result.findings:
+        if finding.outcome is Outcome.APPLIED:
+            first, last = finding.position.line, finding.end.line
+            around = [span for span in spans if span[0] <= first <= span[1]]
+            inner = max(around, default=(first, last))
+            lines.update(range(inner[0], inner[1] + 1), range(first, last + 1))
+    return lines
+
+
+def _span(node: ast.stmt) -> tuple[int, int]:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return node.lineno, node.body[0].lineno - 1
+    return node.lineno, node.end_lineno or node.lineno
+
+
+def new_complaints(rewritten: Rewritten, rules: str) -> list[str]:
+    """What ruff says about the rewritten trees and does not say, or says less often, about the originals."""
+    before, after = (_complaints(trees.values(), rules) for trees in (rewritten.originals, rewritten.trees))
+    return sorted(f"{file}: {message}" for file, message in (after - before).elements())
+
+
+def _complaints(trees: Iterable[Path], rules: str) -> Counter[tuple[str, str]]:
+    command = [sys.executable, "-m", "ruff", "check", "--isolated", "--no-cache", "--no-respect-gitignore", "--exit-zero"]
+    options = [f"--select={rules}", "--output-format=json"]
+    found: Counter[tuple[str, str]] = Counter()
+    for tree in trees:
+        done = subprocess.run([*command, *options, str(tree)], capture_output=True, text=True, check=True)
+        for item in json.loads(done.stdout):
+            found[str(Path(item["filename"]).relative_to(tree.resolve())), item["message"]] += 1
+    return found
 
 
 def _lines_of_imports(data: bytes) -> set[int]:
@@ -138,4 +170,15 @@ def _lines_of_imports(data: bytes) -> set[int]:
     return {line for node in imports for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
 
 
-__all__ = ["ROOT", "SUMMARY", "Rewritten", "originals", "parses", "rewrite", "stray_changes", "summary", "unnamed"]
+__all__ = [
+    "ROOT",
+    "SUMMARY",
+    "Rewritten",
+    "new_complaints",
+    "originals",
+    "parses",
+    "rewrite",
+    "stray_changes",
+    "summary",
+    "unnamed",
+]

@@ -8,7 +8,7 @@ import pytest
 
 from jaxmigrate.model import Outcome, Status
 from tests.corpus.fetch import read_pins
-from tests.corpus.rewriting import PACKAGES, SUMMARY, Rewritten, parses, stray_changes, summary, unnamed
+from tests.corpus.rewriting import PACKAGES, SUMMARY, Rewritten, new_complaints, parses, stray_changes, summary, unnamed
 
 pytestmark = [pytest.mark.corpus, pytest.mark.slow]
 
@@ -48,6 +48,10 @@ def test_a_second_run_edits_nothing(name: str, rewritten: Rewritten) -> None:
 def test_nothing_changes_outside_the_reported_places(name: str, rewritten: Rewritten) -> None:
     results = [result for result in rewritten.first[name] if result.status is Status.REWRITTEN]
     assert [line for result in results for line in stray_changes(result)] == []
+
+
+def test_no_name_becomes_undefined(rewritten: Rewritten) -> None:
+    assert new_complaints(rewritten, "F821,F822,F823") == []
 
 
 @each_package
