@@ -1,0 +1,133 @@
+"""What the codemods about GlobalDeviceArray share: its names, and how mesh and axes become one sharding."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from jaxmigrate.codemod import Piece, Site
+
+if TYPE_CHECKING:
+    from jaxmigrate.names import Source
+
+HOMES = ("jax.experimental.global_device_array", "jax._src.global_device_array")
+CLASSES = tuple(f"{home}.GlobalDeviceArray" for home in HOMES)
+ARRAY = "jax.Array"
+SPEC = "jax.sharding.PartitionSpec"
+_SHARDING = "{jax.sharding.NamedSharding}"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of a template: its text, the pieces that fill it, and what it assumes (empty: nothing)."""
+
+    text: str
+    pieces: dict[str, Piece]
+    assumption: str = ""
+
+
+def is_gda(kind: str | None) -> bool:
+    """Whether an inferred type is the old class."""
+    return kind in CLASSES
+
+
+def is_harmless(source: Source, node: ast.expr) -> bool:
+    """Whether it does not matter when `node` is evaluated: no call in it but that of PartitionSpec."""
+    if isinstance(node, (ast.Tuple, ast.List)):
+        return all(is_harmless(source, e) for e in node.elts)
+    if isinstance(node, ast.Call):
+        made = source.resolve(node.func) or ""
+        return made.endswith(".PartitionSpec") and all(is_harmless(source, a) for a in node.args)
+    return isinstance(node, ast.Lambda) or source.is_pure(node)
+
+
+def sharding_of(site: Site, mesh: ast.expr, axes: ast.expr, shape: ast.expr | None = None) -> Part:
+    """The sharding for a mesh and its axes; where both come from one array or sharding, that array's own."""
+    return _shared_owner(site.source, mesh, axes, shape) or _named_sharding(site.source, mesh, axes)
+
+
+def _shared_owner(source: Source, mesh: ast.expr, axes: ast.expr, shape: ast.expr | None) -> Part | None:
+    if not (isinstance(mesh, ast.Attribute) and isinstance(axes, ast.Attribute) and source.is_pure(mesh.value)):
+        return None
+    if ast.dump(mesh.value) != ast.dump(axes.value):
+        return None
+    owner = mesh.value
+    if (mesh.attr, axes.attr) == ("mesh", "spec"):
+        return Part("{owner}", {"owner": owner})
+    if (mesh.attr, axes.attr) not in (("mesh", "mesh_axes"), ("_global_mesh", "_mesh_axes")):
+        return None
+    kind = source.infer(owner)
+    if is_gda(kind) or kind == ARRAY:
+        return Part("{owner}.sharding", {"owner": owner})
+    from_it = isinstance(shape, ast.Attribute) and shape.attr == "shape" and ast.dump(shape.value) == ast.dump(owner)
+    if kind is None and from_it:
+        text = source.segment(owner)
+        return Part("{owner}.sharding", {"owner": owner}, f"assuming that {text} is an array, since its shape is taken too")
+    return None
+
+
+def _named_sharding(source: Source, mesh: ast.expr, axes: ast.expr) -> Part:
+    spec = spec_of(source, axes)
+    return Part(f"{_SHARDING}({{mesh}}, {spec.text})", {"mesh": mesh, **spec.pieces})
+
+
+def spec_of(source: Source, axes: ast.expr) -> Part:
+    """The PartitionSpec for `axes`: JAX 0.3.1 and older took any sequence of axis names."""
+    if isinstance(axes, ast.Constant) and axes.value is None:
+        return Part(f"{{{SPEC}}}()", {})
+    if isinstance(axes, (ast.List, ast.Tuple)):
+        names = {f"axis{number}": element for number, element in enumerate(axes.elts)}
+        return Part(f"{{{SPEC}}}({', '.join(f'{{{name}}}' for name in names)})", dict(names))
+    if isinstance(source.value_of(axes), (ast.List, ast.Tuple)):
+        return Part(f"{{{SPEC}}}(*{{axes}})", {"axes": axes})
+    return Part("{axes}", {"axes": axes})
+
+
+def shape_of(source: Source, shape: ast.expr) -> Part:
+    """The shape as a tuple: JAX 0.3.13 and older took a list."""
+    if isinstance(shape, ast.List):
+        names = {f"size{number}": element for number, element in enumerate(shape.elts)}
+        inner = ", ".join(f"{{{name}}}" for name in names) + ("," if len(names) == 1 else "")
+        return Part(f"({inner})", dict(names))
+    if isinstance(source.value_of(shape), (ast.List, ast.ListComp)):
+        return Part("tuple({shape})", {"shape": shape})
+    return Part("{shape}", {"shape": shape})
+
+
+def fresh(source: Source, at: ast.AST, names: Iterable[str]) -> Iterator[str]:
+    """For each name one that neither hides nor is taken for another at `at`."""
+    scope = source.scope(at)
+    for name in names:
+        candidate = name
+        while source.lookup(candidate, scope)[1] is not None or _is_free(source, candidate):
+            candidate += "_"
+        yield candidate
+
+
+def _is_free(source: Source, name: str) -> bool:
+    """Whether the file reads `name` where nothing binds it."""
+    return any(source.lookup(name, source.scope(node))[1] is None for node in source.by_id.get(name, ()))
+
+
+def room_before(source: Source, node: ast.expr) -> ast.stmt | None:
+    """The statement before which parts of `node` can be computed without changing what happens when; None if there is none."""
+    statement = source.statement(node)
+    if not isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Return, ast.Expr)):
+        return None
+    if isinstance(source.parent(statement), ast.ClassDef):
+        return None
+    child: ast.AST = node
+    for ancestor in source.ancestors(node):
+        if ancestor is statement:
+            return statement
+        if not isinstance(ancestor, (ast.Call, ast.keyword, ast.Attribute, ast.Subscript, ast.Tuple, ast.List, ast.Dict, ast.Starred)):
+            return None
+        for sibling in ast.iter_child_nodes(ancestor):
+            if sibling is child:
+                break
+            if isinstance(sibling, ast.expr) and not is_harmless(source, sibling):
+                return None
+        child = ancestor
+    return None

@@ -1,0 +1,89 @@
+"""The data of `sharding_paths`: new name -> every old one (golden recordings of import paths, jax-api/surface), and the dead ends."""
+
+from __future__ import annotations
+
+
+def _at(name: str, *modules: str) -> tuple[str, ...]:
+    return tuple(f"{module}.{name}" for module in modules)
+
+
+_PJIT = "jax.experimental.pjit"
+_MAPS = "jax.experimental.maps"
+_PXLA = "jax.interpreters.pxla"
+_SHARDED_JIT = ("jax.interpreters.sharded_jit", "jax.experimental.sharded_jit")
+_EARLY = "jax.experimental.sharding"
+_EARLY_ARRAY = "jax.experimental.array"
+_SRC = "jax._src.sharding"
+_SHARD_MAP = "jax.experimental.shard_map"
+_GDA = ("jax.experimental.global_device_array", "jax._src.global_device_array")
+
+MOVES: dict[str, tuple[str, ...]] = {
+    "jax.sharding.PartitionSpec": _at("PartitionSpec", "jax.experimental", _PJIT, _PXLA, *_SHARDED_JIT, *_GDA, _SRC, _SHARD_MAP),
+    "jax.sharding.Mesh": (*_at("Mesh", _MAPS, _PXLA, _SHARD_MAP), "jax.experimental.maps.mesh"),
+    "jax.sharding.NamedSharding": (
+        *_at("NamedSharding", _PJIT, _MAPS, _SRC, _SHARD_MAP),
+        *_at("MeshPspecSharding", "jax.sharding", _EARLY, _PJIT, _MAPS, _SRC),
+    ),
+    "jax.sharding.Sharding": (
+        *_at("Sharding", _EARLY, _EARLY_ARRAY, _PJIT),
+        *_at("XLACompatibleSharding", "jax.sharding", _EARLY, _EARLY_ARRAY, _PJIT, _SRC),
+    ),
+    "jax.sharding.SingleDeviceSharding": _at("SingleDeviceSharding", _EARLY, _EARLY_ARRAY, _PJIT, _SRC),
+    "jax.extend.sharding.GSPMDSharding": (
+        *_at("OpShardingSharding", "jax.sharding", _EARLY, _PJIT, _SRC),
+        *_at("GSPMDSharding", "jax.sharding", _SRC),
+    ),
+    "jax.Array": _at("Array", _EARLY_ARRAY),
+    "jax.Shard": _at("Shard", _EARLY_ARRAY),
+    "jax.make_array_from_callback": _at("make_array_from_callback", _EARLY_ARRAY),
+    "jax.make_array_from_single_device_arrays": _at("make_array_from_single_device_arrays", _EARLY_ARRAY),
+    "jax.typing.ArrayLike": _at("ArrayLike", _EARLY_ARRAY),
+    "jax.Device": _at("Device", _EARLY, _EARLY_ARRAY),
+    "jax.interpreters.pxla.thread_resources": _at("thread_resources", _MAPS),
+    "jax.lax.with_sharding_constraint": _at("with_sharding_constraint", _SHARDED_JIT[0], "jax.experimental"),
+    "jax.core.ShapedArray": _at("ShapedArray", "jax", "jax.abstract_arrays", "jax.interpreters.xla"),
+}
+
+_XMAP = "xmap left JAX in 0.4.31: write it with jax.shard_map, or with jax.vmap and shardings"
+_AUTO = "AUTO has no public name any more: leave the sharding unspecified, or give one"
+NO_SUCCESSOR: dict[str, str] = {
+    **dict.fromkeys(_at("xmap", _MAPS), _XMAP),
+    **dict.fromkeys((*_at("SerialLoop", _MAPS), *_at("serial_loop", _MAPS), *_at("make_xmap_callable", _MAPS)), f"it went with xmap; {_XMAP}"),
+    **dict.fromkeys(_at("ResourceEnv", _MAPS, _PXLA), "ResourceEnv is private now: jax.set_mesh sets a mesh, jax.sharding.get_mesh() gives it"),
+    **dict.fromkeys(_at("AUTO", _PJIT, _PXLA), _AUTO),
+    **dict.fromkeys(_at("PmapSharding", _EARLY, _EARLY_ARRAY, _PJIT), "PmapSharding left JAX in 0.10.0: a NamedSharding over a mesh of one "
+                    "axis splits the first dimension, but its shards keep that dimension"),
+    **dict.fromkeys(_SHARDED_JIT[:1] and tuple(f"{m}.sharded_jit" for m in _SHARDED_JIT), "sharded_jit is jax.jit with in_shardings and "
+                    "out_shardings"),
+}  # fmt: skip
+
+SERIALIZATION = ("jax.experimental.gda_serialization.serialization", "jax.experimental.array_serialization.serialization")
+"""The old and the new module."""
+_MEMBERS = (
+    "AsyncManager", "GlobalAsyncCheckpointManager", "GlobalAsyncCheckpointManagerBase", "TS_CONTEXT", "async_deserialize",
+    "async_serialize", "get_tensorstore_spec", "run_deserialization", "run_serialization",
+)  # fmt: skip
+SERIALIZATION_MOVES = {f"{SERIALIZATION[0]}.{name}": f"{SERIALIZATION[1]}.{name}" for name in _MEMBERS}
+NO_SUCCESSOR |= {
+    f"{home}.{name}": text
+    for home in SERIALIZATION
+    for name, text in {
+        "create_async_gda_from_callback": "create_async_gda_from_callback is private now: await the data, then put it together with "
+        "jax.make_array_from_single_device_arrays",
+        "create_async_array_from_callback": "create_async_array_from_callback is private now: await the data, then put it together with "
+        "jax.make_array_from_single_device_arrays",
+        "estimate_read_memory_footprint": "estimate_read_memory_footprint left the public module",
+    }.items()
+}
+MANAGERS = tuple(f"{home}.GlobalAsyncCheckpointManager" for home in SERIALIZATION)
+MANAGER = MANAGERS[1]
+"""The type of a manager, as type inference names it."""
+
+GONE = {
+    "jax.experimental.array": "jax.Array and the functions that make one are in jax itself",
+    "jax.experimental.gda_serialization": "see jax.experimental.array_serialization",
+    "jax.experimental.maps": "Mesh is in jax.sharding; xmap has no successor",
+    "jax.experimental.sharding": "see jax.sharding",
+    "jax.experimental.sharded_jit": "jax.jit takes in_shardings and out_shardings",
+    "jax.interpreters.sharded_jit": "jax.jit takes in_shardings and out_shardings",
+}

@@ -1,0 +1,221 @@
+"""Attributes that only GlobalDeviceArray had, and methods of the first jax.Array that are properties now.
+
+`local_data(i)` asks the shard: ``addressable_data(i)`` ignores its argument for replicated arrays since JAX 0.4.9.
+https://docs.jax.dev/en/latest/jax_array_migration.html
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from jaxmigrate.codemod import REVIEW, SAFE, UNSAFE, AttributeSite, Codemod, Reports, Rewrite
+from jaxmigrate.model import Applicability
+from jaxmigrate_codemods._gda import ARRAY, is_gda
+
+if TYPE_CHECKING:
+    from jaxmigrate.names import Source
+
+codemod = Codemod(
+    "gda-attributes",
+    summary="local_shards, local_data, mesh and the private parts of GlobalDeviceArray have new names on jax.Array",
+    since="0.3.20",
+    deprecated=None,
+    removed="0.4.7",
+    link="https://docs.jax.dev/en/latest/jax_array_migration.html",
+    words=frozenset(
+        {"local_shards", "_local_shards", "local_data", "_device_buffers", "global_shards", "mesh_axes", "_global_mesh", "GlobalDeviceArray",
+         "is_fully_addressable", "is_fully_replicated"}
+    ),
+    applicability=UNSAFE,
+)  # fmt: skip
+
+_EVIDENCE = ("local_shards", "local_data", "addressable_shards", "addressable_data", "global_shards", "_device_buffers")
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_OF_SHARDING = {
+    "mesh": "{x}.sharding.mesh",
+    "_global_mesh": "{x}.sharding.mesh",
+    "mesh_axes": "{x}.sharding.spec",
+    "_mesh_axes": "{x}.sharding.spec",
+    "_global_shape": "{x}.shape",
+    "_local_devices": "{x}.sharding.mesh.local_devices",
+    "_current_process": "{jax.process_index}()",
+}
+
+_Verdict = tuple[Applicability, str]
+
+
+def _judge(site: AttributeSite) -> _Verdict | None:
+    """How sure it is that the receiver is an array, for names that nothing but arrays has; None when it is none."""
+    kind, source = site.receiver_type, site.source
+    if is_gda(kind) or kind == ARRAY:
+        return SAFE, ""
+    if kind is not None or _is_self(site.value) or not _uses_jax(source):
+        return None
+    assumption = f", assuming that {site.text(site.value)} is an array"
+    if _defines(source, site.node.attr):
+        return UNSAFE, f"{assumption} and not of a class in this file that has a {site.node.attr} too"
+    return REVIEW, assumption
+
+
+def _is_self(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id in ("self", "cls")
+
+
+def _uses_jax(source: Source) -> bool:
+    names = [a.name for s in source.imports for a in s.names if isinstance(s, ast.Import)]
+    names += [s.module or "" for s in source.imports if isinstance(s, ast.ImportFrom) and not s.level]
+    return any(name.partition(".")[0] in ("jax", "jaxlib", "flax", "orbax") for name in names)
+
+
+def _defines(source: Source, attribute: str) -> bool:
+    """Whether a class of this file has an attribute of that name."""
+    if any(isinstance(a.ctx, ast.Store) for a in source.by_attribute.get(attribute, ())):
+        return True
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.ClassDef) and any(attribute in _bound(statement) for statement in node.body):
+            return True
+    return False
+
+
+def _bound(statement: ast.stmt) -> list[str]:
+    if isinstance(statement, _FUNCTIONS):
+        return [statement.name]
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target] if isinstance(statement, ast.AnnAssign) else []
+    return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
+def _written(site: AttributeSite) -> Reports:
+    if is_gda(site.receiver_type):
+        return site.manual(f"{site.node.attr} of an array cannot be set: make another array")
+    return None
+
+
+@codemod.attribute("local_shards", "_local_shards")
+def local_shards(site: AttributeSite) -> Reports:
+    """The shards of this process, in the same order."""
+    verdict = _judge(site)
+    if verdict is None or site.assignment:
+        return _written(site)
+    new = site.replace("{x}.addressable_shards", x=site.value)
+    return Rewrite(f"local_shards is addressable_shards now{verdict[1]}", verdict[0], (new,))
+
+
+@codemod.attribute("local_data")
+def local_data(site: AttributeSite) -> Reports:
+    """The data of the i-th shard of this process."""
+    verdict = _judge(site)
+    if verdict is None or site.assignment:
+        return _written(site)
+    call = site.call()
+    if call is None:
+        return _local_data_as_value(site, verdict)
+    index = _only_argument(call)
+    if index is None:
+        return site.manual("local_data takes one index: addressable_shards[index].data is what it gave") if verdict[0] is SAFE else None
+    if isinstance(index, ast.Constant) and index.value == 0:
+        new = site.replace("{x}.addressable_data", x=site.value)
+        return Rewrite(f"local_data(0) is addressable_data(0) now{verdict[1]}", verdict[0], (new,))
+    new = site.replace("{x}.addressable_shards[{i}].data", call, x=site.value, i=index)
+    return Rewrite(f"local_data(i) is addressable_shards[i].data now (addressable_data ignores i for replicated arrays){verdict[1]}",
+                   verdict[0], (new,))  # fmt: skip
+
+
+def _only_argument(call: ast.Call) -> ast.expr | None:
+    if len(call.args) == 1 and not call.keywords and not isinstance(call.args[0], ast.Starred):
+        return call.args[0]
+    if not call.args and len(call.keywords) == 1 and call.keywords[0].arg == "index":
+        return call.keywords[0].value
+    return None
+
+
+def _local_data_as_value(site: AttributeSite, verdict: _Verdict) -> Reports:
+    """The bound method handed on: it holds on to the array, as a name with one binding does."""
+    if verdict[0] is not SAFE or site.source.definition(site.value) is None:
+        return site.manual("local_data is gone, and what holds on to it here is not the array: write a function that gives "
+                           "addressable_shards[index].data")  # fmt: skip
+    new = site.replace("lambda index: {x}.addressable_shards[index].data", x=site.value)
+    return Rewrite("local_data is gone: as a value it is a function of the shards", SAFE, (new,))
+
+
+@codemod.attribute("mesh", "mesh_axes", "_global_mesh", "_mesh_axes", "_global_shape", "_local_devices", "_current_process")
+def of_sharding(site: AttributeSite) -> Reports:
+    """What an array knows about its mesh is in its sharding."""
+    kind = site.receiver_type
+    if site.assignment:
+        return _written(site)
+    new = site.replace(_OF_SHARDING[site.node.attr], x=site.value)
+    place = new.new.text.replace("{x}", "x").replace("{jax.process_index}", "jax.process_index")
+    message = f"{site.node.attr} of a GlobalDeviceArray is {place} of a jax.Array"
+    if is_gda(kind):
+        return Rewrite(message, SAFE, (new,))
+    text = site.text(site.value)
+    if kind == ARRAY:
+        return Rewrite(f"{message}, assuming that {text} has a NamedSharding", REVIEW, (new,))
+    if kind is None and _used_as_array(site):
+        return Rewrite(f"{message}, assuming that {text} is an array, as its shards are asked for", UNSAFE, (new,))
+    return None
+
+
+def _used_as_array(site: AttributeSite) -> bool:
+    """Whether the same function asks the same value for its shards."""
+    source, wanted, function = site.source, ast.dump(site.value), site.source.function(site.node)
+    if _is_self(site.value):
+        return False
+    others = (node for name in _EVIDENCE for node in source.by_attribute.get(name, ()))
+    return any(ast.dump(node.value) == wanted and source.function(node) is function for node in others)
+
+
+@codemod.attribute("_device_buffers")
+def device_buffers(site: AttributeSite) -> Reports:
+    """The private list of buffers of this process."""
+    verdict = _judge(site)
+    if verdict is None or site.assignment:
+        return _written(site)
+    parent = site.parent()
+    message = f"_device_buffers are the data of addressable_shards{verdict[1]}"
+    if isinstance(parent, ast.Subscript) and not isinstance(parent.slice, ast.Slice) and isinstance(parent.ctx, ast.Load):
+        new = site.replace("{x}.addressable_shards[{i}].data", parent, x=site.value, i=parent.slice)
+    elif isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "len":
+        new = site.replace("{x}.addressable_shards", x=site.value)
+    else:
+        new = site.replace("[s.data for s in {x}.addressable_shards]", x=site.value)
+    return Rewrite(message, verdict[0], (new,))
+
+
+@codemod.attribute("is_fully_addressable", "is_fully_replicated")
+def called_property(site: AttributeSite) -> Reports:
+    """Methods in JAX 0.3.14 to 0.3.21, properties since."""
+    call = site.call()
+    if call is None or call.args or call.keywords:
+        return None
+    kind = site.receiver_type or ""
+    verdict = (SAFE, "") if kind.startswith("jax.sharding.") else _judge(site)
+    if verdict is None:
+        return None
+    new = site.replace(f"{{x}}.{site.node.attr}", call, x=site.value)
+    return Rewrite(f"{site.node.attr} is a property since JAX 0.3.22{verdict[1]}", verdict[0], (new,))
+
+
+@codemod.attribute("global_shards")
+def global_shards(site: AttributeSite) -> Reports:
+    """All shards, but in an order of their own as soon as several processes take part."""
+    kind = site.receiver_type
+    if not (is_gda(kind) or kind == ARRAY or (kind is None and _uses_jax(site.source) and not _is_self(site.value))):
+        return None
+    parent = site.parent()
+    if _is_position(parent, site.node) or (isinstance(parent, ast.Call) and _called(parent) in ("zip", "enumerate")):
+        return site.manual("the order of global_shards is no longer that of the mesh when several processes take part: "
+                           "find a shard by its device, not by its position")  # fmt: skip
+    return None
+
+
+def _is_position(parent: ast.AST | None, node: ast.expr) -> bool:
+    """Whether one certain shard is taken, the first (which is any one) apart."""
+    if not (isinstance(parent, ast.Subscript) and parent.value is node) or isinstance(parent.slice, ast.Slice):
+        return False
+    return not (isinstance(parent.slice, ast.Constant) and parent.slice.value == 0)
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.id if isinstance(call.func, ast.Name) else ""
