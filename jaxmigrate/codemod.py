@@ -63,9 +63,13 @@ class EditCall:
 
 @dataclass(frozen=True, slots=True)
 class DeleteStatement:
-    """Remove a whole statement (``pass`` takes its place where it was the only one of its block)."""
+    """Remove a whole statement (``pass`` takes its place where it was the only one of its block).
+
+    Comment lines directly above stay for what follows, unless they name one of the words `about`.
+    """
 
     node: ast.stmt
+    about: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,7 @@ class InsertAfter:
 
 @dataclass(frozen=True, slots=True)
 class KeepBlock:
-    """Replace an ``if`` (or one ``elif`` arm of it), or a ``with``, by the statements of one of its blocks, dedented, comments kept.
+    """Replace an ``if`` (or one ``elif`` arm of it), or a ``with``, by one of its blocks, dedented, comments kept.
 
     `block` is ``body`` or ``orelse``; ``orelse`` of an ``if`` without ``else`` deletes the statement.
     """
@@ -387,7 +391,7 @@ class Codemod:
         return handler
 
     def rename(self, table: Mapping[str, str], message: str = "{old} is {new} now", handler: Handler | None = None) -> None:
-        """Rename qualified names: uses, imports (``as`` kept), quoted annotations, ``mock.patch`` strings, ``__all__`` re-exports.
+        """Rename qualified names: uses, imports (``as`` kept), quoted annotations, ``mock.patch`` strings, re-exports.
 
         A new name with the same last part moves the import and leaves the uses alone; otherwise the uses are rewritten. In type
         containers (tuples of isinstance, ``Union``, ``|``) duplicates collapse. `handler`, given a `NameSite`, may return a

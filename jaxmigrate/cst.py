@@ -10,6 +10,7 @@ import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import libcst
 
@@ -89,11 +90,22 @@ class _Fill(libcst.CSTTransformer):
         if isinstance(original_node, libcst.Name) and original_node.value in self.pieces:
             piece = self.pieces[original_node.value].deep_clone()
             parent = self.parents[-1] if self.parents else None
-            tight = isinstance(parent, _TIGHT) or (isinstance(parent, libcst.Call) and parent.func is original_node)
-            if (tight and not isinstance(piece, _ATOMS) and not piece.lpar) or isinstance(piece, libcst.NamedExpr):
-                return _parenthesized(piece)
-            return piece
+            return _parenthesized(piece) if _is_loose(piece, parent, original_node) else piece
         return super().on_leave(original_node, updated_node)
+
+
+def _is_loose(piece: libcst.BaseExpression, parent: libcst.CSTNode | None, hole: libcst.CSTNode) -> bool:
+    """Whether `piece` would fall apart where the hole stands."""
+    if piece.lpar or isinstance(piece, _ATOMS):
+        return False
+    if isinstance(piece, libcst.NamedExpr):
+        return True
+    if isinstance(parent, libcst.BooleanOperation):
+        if isinstance(piece, (libcst.Comparison, libcst.UnaryOperation, libcst.BinaryOperation)):
+            return False
+        either = isinstance(piece, libcst.BooleanOperation) and isinstance(piece.operator, libcst.Or)
+        return not isinstance(piece, libcst.BooleanOperation) or (either and isinstance(parent.operator, libcst.And))
+    return isinstance(parent, _TIGHT) or (isinstance(parent, libcst.Call) and parent.func is hole)
 
 
 def _parenthesized(node: libcst.BaseExpression) -> libcst.BaseExpression:
@@ -352,14 +364,41 @@ def remove_from_import(text: str, remove: Callable[[ImportName], bool]) -> str:
     return code(statement.with_changes(body=[changed, *statement.body[1:]])).rstrip("\n")
 
 
-def _close(last, comma, bracket):  # type: ignore[no-untyped-def]
+def _close(last: Any, comma: object, bracket: Any) -> tuple[Any, Any]:
     """Make `last` the last element before the closing `bracket`: with the old last one's `comma`, but its own comment."""
     own = last.comma.whitespace_after if isinstance(last.comma, libcst.Comma) else None
-    last = last.with_changes(comma=comma)
+    placed = _closing(last.comma, comma)  # type: ignore[arg-type]
+    last = last.with_changes(comma=placed)
+    if placed is not comma:
+        return last, bracket
     before = getattr(bracket, "whitespace_before", None)
     if isinstance(own, libcst.ParenthesizedWhitespace) and isinstance(before, libcst.ParenthesizedWhitespace):
         bracket = bracket.with_changes(whitespace_before=before.with_changes(first_line=own.first_line))
     return last, bracket
+
+
+def add_to_import(text: str, name: str) -> str:
+    """Add a name to a ``from`` import: in its place where the names are sorted, else at the end."""
+    statement = _parse_module(text + "\n").body[0]
+    assert isinstance(statement, libcst.SimpleStatementLine)
+    node = statement.body[0]
+    assert isinstance(node, libcst.ImportFrom)
+    assert not isinstance(node.names, libcst.ImportStar)
+    old = list(node.names)
+    keys = [_import_name(n).name for n in old]
+    is_sorted = keys == sorted(keys, key=str.lower) or keys == sorted(keys)
+    place = next((i for i, key in enumerate(keys) if key.lower() > name.lower()), len(old)) if is_sorted else len(old)
+    space = next((n.comma.whitespace_after for n in old[:-1] if isinstance(n.comma, libcst.Comma)), libcst.SimpleWhitespace(" "))
+    if isinstance(space, libcst.ParenthesizedWhitespace):
+        space = libcst.ParenthesizedWhitespace(indent=space.indent, last_line=space.last_line)
+    new = libcst.ImportAlias(libcst.Name(name), comma=libcst.Comma(whitespace_after=space))
+    if place == len(old):
+        last = old[-1]
+        new = new.with_changes(comma=last.comma)
+        old[-1] = last.with_changes(comma=libcst.Comma(whitespace_after=space))
+    names = [*old[:place], new, *old[place:]]
+    changed = node.with_changes(names=names)
+    return code(statement.with_changes(body=[changed, *statement.body[1:]])).rstrip("\n")
 
 
 def _import_name(node: libcst.ImportAlias) -> ImportName:

@@ -64,7 +64,7 @@ class Renderer:
             case api.EditCall():
                 return [self._replace(change.node, self._call(change, old))]
             case api.DeleteStatement():
-                return [self._delete(change.node)]
+                return [self._delete(change.node, change.about)]
             case api.ReplaceStatement():
                 return [self._replace_statement(change, old)]
             case api.InsertBefore():
@@ -169,10 +169,21 @@ class Renderer:
     def _wrapped(self, node: ast.expr, text: str) -> str:
         from jaxmigrate import cst
 
+        if self._parenthesized(node):
+            return text
         bare_lines = "\n" in text and not self._in_brackets(node) and not _parses(text)
         if bare_lines or cst.needs_parentheses(text, self._context(node)):
             return cst.parenthesize(text)
         return text
+
+    def _parenthesized(self, node: ast.expr) -> bool:
+        """Whether the source has a pair of parentheses of its own around an operand."""
+        parent = self.source.parent(node)
+        if self._context(node) == "loose" or not isinstance(parent, ast.expr):
+            return False
+        (start, end), (outer_start, outer_end), utf8 = self.source.span(node), self.source.span(parent), self.source.utf8
+        left, right = utf8[outer_start:start].rstrip(), utf8[end:outer_end].lstrip()
+        return left.endswith(b"(") and right.startswith(b")")
 
     def _in_brackets(self, node: ast.expr) -> bool:
         """Whether line breaks at `node` need no parentheses of their own."""
@@ -217,7 +228,7 @@ class Renderer:
             raise EditError("the statement shares its line with another")
         return before.replace("\x0c", "")
 
-    def _delete(self, node: ast.stmt) -> Splice:
+    def _delete(self, node: ast.stmt, about: tuple[str, ...] = ()) -> Splice:
         block = self._block(node)
         start, end = self.source.span(node)
         gone = self._deleted.get(id(block), 0) + 1
@@ -231,7 +242,18 @@ class Renderer:
             return self._delete_shared(start, end, before)
         if after.lstrip(b" \t").startswith(b";"):
             return Splice(start, finish - len(after.lstrip(b" \t;")), "")
-        return Splice(begin, _swallow_blank(utf8, begin, finish), "")
+        return Splice(self._comment_above(begin, before, about), finish, "")
+
+    def _comment_above(self, begin: int, indent: bytes, about: tuple[str, ...]) -> int:
+        """Where the comment lines directly above begin, if one of them names what the statement is about."""
+        utf8, first = self.source.utf8, begin
+        while first > 0:
+            previous = line_start(utf8, first - 2 if utf8[first - 2 : first] == b"\r\n" else first - 1)
+            if not utf8[previous:first].startswith(indent + b"#"):
+                break
+            first = previous
+        text = utf8[first:begin].decode("utf-8")
+        return first if any(word in text for word in about) else begin
 
     def _delete_shared(self, start: int, end: int, before: bytes) -> Splice:
         """``a; b`` loses its second part; ``if x: a`` keeps a pass."""
@@ -292,7 +314,7 @@ class Renderer:
         if not new.strip() and len(self._block(top)) == 1 and not isinstance(self.source.parent(top), ast.Module):
             new = f"{indent}pass\n"
         if not new.strip():
-            return Splice(begin, _swallow_blank(utf8, begin, finish), "")
+            return Splice(begin, finish, "")
         if not ended:
             new = new.removesuffix("\n")
         return Splice(begin, finish, new.replace("\n", self.newline))
@@ -337,8 +359,38 @@ def _parses(text: str) -> bool:
     return True
 
 
-def _swallow_blank(utf8: bytes, begin: int, finish: int) -> int:
-    """Where to end a deletion so that it leaves no more blank lines in a row than there were before it."""
+def swallow_blank_lines(utf8: bytes, splices: list[Splice]) -> list[Splice]:
+    """Let deletions of whole lines take blank lines along, so that no more of them meet than stood on one side before."""
+    ordered = sorted(splices, key=lambda s: (s.start, s.end))
+    result: list[Splice] = []
+    index = 0
+    while index < len(ordered):
+        group = [ordered[index]]
+        index += 1
+        while index < len(ordered) and _deletes_lines(utf8, group[-1]) and ordered[index].start == group[-1].end:
+            if not _deletes_lines(utf8, ordered[index]):
+                break
+            group.append(ordered[index])
+            index += 1
+        if _deletes_lines(utf8, group[-1]):
+            limit = ordered[index].start if index < len(ordered) else len(utf8)
+            end = _blank_end(utf8, group[0].start, group[-1].end, limit)
+            group[-1] = Splice(group[-1].start, end, "")
+        result += group
+    return result
+
+
+def _deletes_lines(utf8: bytes, splice: Splice) -> bool:
+    return (
+        not splice.text
+        and splice.start < splice.end
+        and line_start(utf8, splice.start) == splice.start
+        and utf8[splice.end - 1 : splice.end] in (b"\n", b"\r")
+    )
+
+
+def _blank_end(utf8: bytes, begin: int, finish: int, limit: int) -> int:
+    """Where a deletion of ``[begin, finish)`` ends when it swallows as many blank lines behind it as stand before it."""
     before = 0
     offset = begin
     while offset > 0:
@@ -347,12 +399,12 @@ def _swallow_blank(utf8: bytes, begin: int, finish: int) -> int:
             break
         before += 1
         offset = previous
-    if offset == 0 and begin == 0:
-        before = 9
+    if begin == 0:
+        before = 9  # nothing is left above: no blank lines at the head of the file
     swallowed = 0
-    while swallowed < before and finish < len(utf8):
+    while swallowed < before and finish < limit:
         end = line_end(utf8, finish)
-        if utf8[finish:end].strip(b" \t\r\n"):
+        if end > limit or utf8[finish:end].strip(b" \t\r\n"):
             break
         finish, swallowed = end, swallowed + 1
     return finish

@@ -15,7 +15,7 @@ from jaxmigrate import codemod as api
 from jaxmigrate import renames
 from jaxmigrate.codemod import AttributeSite, CallSite, Codemod, FileSite, Handler, Manual, NameSite, Note, Rewrite, StringSite, Unbindable
 from jaxmigrate.document import Document, DocumentError
-from jaxmigrate.edits import Collapse, EditError, Renderer, apply
+from jaxmigrate.edits import Collapse, EditError, Renderer, apply, swallow_blank_lines
 from jaxmigrate.imports import MovedName, MoveImport, Speller, chain, exported, is_used, local_name
 from jaxmigrate.model import (
     Applicability,
@@ -160,6 +160,8 @@ class _Run:
         accepted: list[Splice] = []
         applied: list[tuple[Proposal, list[Splice], str, Version | None]] = []
         wanted = [p for p in proposals if self.wanted(source, p)]
+        moves = [p for p in wanted if all(isinstance(c, MoveImport) for c in p.changes)]
+        wanted = moves or wanted  # names that moved first: what is spelled after them then follows the file's new style
         for proposal in sorted(wanted, key=lambda p: _width(source, p)):
             mark = speller.mark()
             renderer.spelled.clear()
@@ -169,7 +171,7 @@ class _Run:
                 applied.append((proposal, splices, *twin[2:]))  # two sites ask for the same edit
                 speller.reset(mark)
                 continue
-            if splices is None or _overlap(accepted, splices) or not self.keeps(source, proposal, splices, speller, note):
+            if splices is None or _overlap(accepted, [*splices, *speller.splices()]) or not self.keeps(source, proposal, splices, speller, note):
                 speller.reset(mark)
                 continue
             accepted += splices
@@ -177,7 +179,7 @@ class _Run:
         for proposal, splices, note, needs in applied:
             self.touch(source, splices)
             self.findings.append(self.finding(source, proposal, Outcome.APPLIED, splices, note, needs))
-        return [*accepted, *speller.splices()]
+        return swallow_blank_lines(source.utf8, [*accepted, *speller.splices()])
 
     def wanted(self, source: Source, proposal: Proposal) -> bool:
         return (
@@ -205,10 +207,12 @@ class _Run:
         if note and self.settings.allowed < Applicability.REVIEW:
             proposal.applicability = Applicability.REVIEW
             return False
+        imports = speller.splices()
+        if _overlap(splices, imports):
+            return False  # both change one import statement: the next round's turn
         try:
-            text = apply(source.utf8, [*splices, *speller.splices()]).decode("utf-8")
-            ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError, EditError):
+            ast.parse(apply(source.utf8, [*splices, *imports]).decode("utf-8"))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
             proposal.message += " (not edited: the result would not parse)"
             proposal.applicability = Applicability.MANUAL
             self.refused.add(_key(source, proposal))
@@ -255,7 +259,7 @@ class _Run:
             change = MoveImport(statement, tuple(m for m in moved if m is not None), names)
             if not _overlap(splices, found := renderer.render(change)):
                 splices += found
-        return splices
+        return swallow_blank_lines(source.utf8, splices)
 
     def unused(self, source: Source, statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
         name = local_name(alias)
@@ -441,7 +445,7 @@ def _collect(source: Source, codemods: list[Codemod], settings: Settings, run: _
                 run.note(source, codemod, report.at or node, report.value)
                 continue
             found.append(_proposal(codemod, node, symbol, resolved, report))
-    found += _leftovers(source, present, found)
+    found += _leftovers(source, present, found, run.touched)
     for proposal in found:
         proposal.guard = proposal.guard or source.guard(proposal.node) or _import_guard(source, proposal)
     return found
@@ -550,7 +554,7 @@ def _string_sites(source: Source, codemod: Codemod, settings: Settings) -> Itera
 
 
 
-def _leftovers(source: Source, codemods: list[Codemod], found: list[Proposal]) -> Iterator[Proposal]:
+def _leftovers(source: Source, codemods: list[Codemod], found: list[Proposal], touched: set[str]) -> Iterator[Proposal]:
     """Imports of dead names and modules, and uses of dead modules, on which no other finding lies."""
     owners = {module: codemod for codemod in codemods for module in codemod.gone}
     dead: dict[str, Codemod] = {}
@@ -566,7 +570,8 @@ def _leftovers(source: Source, codemods: list[Codemod], found: list[Proposal]) -
         for alias in statement.names:
             qualified = _imported(source, statement, alias)
             owner = dead.get(qualified) or _owner_of(qualified, owners)
-            if owner is not None and not _inside(source.span(statement), covered):
+            waits = local_name(alias) in touched and not is_used(source, alias, statement)  # `tidy` will drop it
+            if owner is not None and not waits and not _inside(source.span(statement), covered):
                 yield from _dead_import(source, statement, alias, qualified, owner)
     yield from _stars(source, dead, owners)
 

@@ -60,19 +60,30 @@ class Speller:
     newline: str = "\n"
     _pending: list[_Pending] = field(default_factory=list)
     _splices: list[Splice] = field(default_factory=list)
+    _extended: list[tuple[ast.ImportFrom, str]] = field(default_factory=list)
+    """Names that existing ``from`` imports gain."""
 
-    def mark(self) -> tuple[int, int]:
+    def mark(self) -> tuple[int, int, int]:
         """A point to go back to when an edit is given up."""
-        return len(self._pending), len(self._splices)
+        return len(self._pending), len(self._splices), len(self._extended)
 
-    def reset(self, mark: tuple[int, int]) -> None:
+    def reset(self, mark: tuple[int, int, int]) -> None:
         """Forget the imports asked for since `mark`."""
         del self._pending[mark[0] :]
         del self._splices[mark[1] :]
+        del self._extended[mark[2] :]
 
     def splices(self) -> list[Splice]:
-        """The insertions of new import statements."""
-        return list(self._splices)
+        """The insertions of new import statements, and the statements that gain names."""
+        return [*self._splices, *(self._extension(s) for s in dict.fromkeys(s for s, _ in self._extended))]
+
+    def _extension(self, statement: ast.ImportFrom) -> Splice:
+        from jaxmigrate.cst import add_to_import
+
+        text = self.source.segment(statement).replace("\r\n", "\n").replace("\r", "\n")
+        for name in dict.fromkeys(n for s, n in self._extended if s is statement):
+            text = add_to_import(text, name)
+        return Splice(*self.source.span(statement), text.replace("\n", self.newline))
 
     def spell(self, qualified: str, at: ast.AST, old: Binding | None = None) -> str:
         """How `qualified` is written at `at`; `old` is the import through which the old name came.
@@ -81,6 +92,10 @@ class Speller:
             NameError_: the name needed is taken by something else there.
         """
         visible = self.source.visible(qualified, at)
+        if visible and visible.count(".") < 2:
+            return visible
+        if spelled := self._from_sibling(qualified, at):
+            return spelled
         if visible:
             return visible
         for pending in self._pending:
@@ -126,8 +141,6 @@ class Speller:
         facts, root = self.source.facts, qualified.partition(".")[0]
         module, _, leaf = qualified.rpartition(".")
         if facts.is_attribute_path(root, module):
-            if module != root and self._from_style(module):
-                yield leaf, qualified, f"from {module} import {leaf}"
             for local in _ALIASES.get(root, (root,)):
                 yield local, root, f"import {root}" if local == root else f"import {root} as {local}"
             yield leaf, qualified, f"from {module} import {leaf}"
@@ -137,12 +150,20 @@ class Speller:
                 yield name, module, f"from {parent} import {name}"
             yield leaf, qualified, f"from {module} import {leaf}"
 
-    def _from_style(self, module: str) -> bool:
-        """Whether the file imports other names from this very module with ``from``."""
-        return any(
-            isinstance(s, ast.ImportFrom) and not s.level and s.module == module and self.source.parent(s) is self.source.tree
-            for s in self.source.imports
-        )
+    def _from_sibling(self, qualified: str, at: ast.AST) -> str | None:
+        """The bare name, where the file already imports others from the same submodule with ``from``: it gains this one."""
+        module, _, leaf = qualified.rpartition(".")
+        if "." not in module:
+            return None
+        for statement in self.source.imports:
+            if not (isinstance(statement, ast.ImportFrom) and not statement.level and statement.module == module):
+                continue
+            top = self.source.parent(statement) is self.source.tree
+            reached = self.source.scope(at) is not self.source.scope_root or statement.lineno <= getattr(at, "lineno", 0)
+            if top and reached and statement.names[0].name != "*" and self._is_free(leaf, qualified, at, None):
+                self._extended.append((statement, leaf))
+                return leaf
+        return None
 
     def _is_free(self, local: str, held: str, at: ast.AST, old: Binding | None) -> bool:
         """Whether binding `local` where the import would go captures nothing and is seen from `at`."""
@@ -176,30 +197,70 @@ class Speller:
         self._pending.append(_Pending(statement, local, held, scope, splice.start, block))
 
     def _at_top(self, statement: str, at: ast.AST) -> Splice:
-        """After the imports at the head of the file, but before the first use."""
+        """Among the imports at the head of the file (sorted in, where it has neighbours), but before the first use."""
         source, nl = self.source, self.newline
-        last: ast.stmt | None = None
         limit = source.span(at)[0] if source.scope(at) is source.scope_root else len(source.utf8)
-        for number, node in enumerate(source.tree.body):
-            docstring = number == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-            future = isinstance(node, ast.ImportFrom) and node.module == "__future__"
-            if docstring or future or (isinstance(node, _IMPORTS) and source.span(node)[0] < limit):
-                last = node
-            elif not isinstance(node, _IMPORTS) and not _is_head(node):
-                break
-        if last is None:
-            offset = _after_header(source)
-            return Splice(offset, offset, statement + nl)
-        start, end = source.span(last)
+        head, doc = _head(source, limit)
+        if not head:
+            if doc is None:
+                offset = _after_header(source)
+                return Splice(offset, offset, statement + nl)
+            return self._after_line(doc, nl + statement if isinstance(doc, ast.Expr) else statement)
+        previous, following = _neighbours(head, statement)
+        if previous is None:
+            assert following is not None
+            return insert_before(source, following, statement, nl)
+        return self._after_line(previous, statement)
+
+    def _after_line(self, last: ast.stmt, statement: str) -> Splice:
+        source, nl = self.source, self.newline
+        end = source.span(last)[1]
         offset = line_end(source.utf8, end)
-        text = statement + nl
-        if offset == len(source.utf8) and not source.utf8.endswith((b"\n", b"\r")):
-            text = nl + statement
         if source.utf8[end:offset].lstrip(b" \t").startswith(b";"):
             raise NameError_("there is no line of its own for a new import")
-        if isinstance(last, ast.Expr):
-            text = nl + text
-        return Splice(offset, offset, text)
+        if offset == len(source.utf8) and not source.utf8.endswith((b"\n", b"\r")):
+            return Splice(offset, offset, nl + statement)
+        return Splice(offset, offset, statement + nl)
+
+
+def _head(source: Source, limit: int) -> tuple[list[ast.Import | ast.ImportFrom], ast.stmt | None]:
+    """The absolute imports at the head of the file, and the last docstring or ``__future__`` line."""
+    head: list[ast.Import | ast.ImportFrom] = []
+    doc: ast.stmt | None = None
+    for number, node in enumerate(source.tree.body):
+        if number == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            doc = node
+        elif isinstance(node, _IMPORTS):
+            if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+                doc = node
+            elif source.span(node)[0] < limit and not getattr(node, "level", 0):
+                head.append(node)
+        elif not _is_head(node):
+            break
+    return head, doc
+
+
+def _neighbours(
+    head: list[ast.Import | ast.ImportFrom], statement: str
+) -> tuple[ast.Import | ast.ImportFrom | None, ast.Import | ast.ImportFrom | None]:
+    """The import after which, or else before which, `statement` belongs."""
+    new = ast.parse(statement).body[0]
+    assert isinstance(new, _IMPORTS)
+    root = _module_of(new).partition(".")[0]
+    family = [n for n in head if _module_of(n).partition(".")[0] == root]
+    if isinstance(new, ast.Import):
+        if family:
+            return None, family[0]
+        plain = [n for n in head if isinstance(n, ast.Import)]
+        return (plain or head)[-1], None
+    before = [n for n in family if isinstance(n, ast.Import) or _module_of(n) <= _module_of(new)]
+    if before:
+        return before[-1], None
+    return (None, family[0]) if family else (head[-1], None)
+
+
+def _module_of(node: ast.Import | ast.ImportFrom) -> str:
+    return node.names[0].name if isinstance(node, ast.Import) else node.module or ""
 
 
 def _is_head(node: ast.stmt) -> bool:

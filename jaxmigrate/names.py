@@ -46,6 +46,8 @@ class Binding:
     """For imports: what is bound."""
     value: ast.expr | None = None
     """For a plain assignment: the expression."""
+    indexed: bool = False
+    """For imports: the name belongs to a module of the project, which got it from `qualified`."""
 
 
 @dataclass(slots=True, eq=False)
@@ -70,7 +72,7 @@ class Resolved:
 
     qualified: str
     direct: bool
-    """Reached through imports only, not through an assignment."""
+    """Reached through imports of the library itself, not through an assignment or another module of the project."""
     binding: Binding
     """The binding of the chain's first name (at the use, before following assignments)."""
     shared: bool = False
@@ -293,8 +295,9 @@ class Source:
             root = self.resolved(base)
             if root is None:
                 return None
-            qualified = self._through_index(".".join((root.qualified, *reversed(chain))))
-            return Resolved(qualified, root.direct, root.binding, root.shared)
+            written = ".".join((root.qualified, *reversed(chain)))
+            qualified = self._through_index(written)
+            return Resolved(qualified, root.direct and qualified == written, root.binding, root.shared)
         if isinstance(node, ast.Name):
             return self._resolve_name(node)
         return None
@@ -307,7 +310,7 @@ class Source:
             qualified = {b.qualified for b in imports}
             if others or len(qualified) != 1:
                 return None
-            return Resolved(imports[0].qualified, True, imports[0], len(bindings) > 1)
+            return Resolved(imports[0].qualified, not imports[0].indexed, imports[0], len(bindings) > 1)
         if len(others) == 1 and others[0].kind == "assign" and others[0].value is not None:
             value = others[0].value
             if isinstance(value, (ast.Name, ast.Attribute)):
@@ -646,14 +649,18 @@ class _Walker:
             stack.extend(children)
 
 
-    def bind(self, scope: Scope, name: str, kind: str, node: ast.AST, qualified: str = "", value: ast.expr | None = None) -> None:
+    def bind(
+        self, scope: Scope, name: str, kind: str, node: ast.AST, qualified: str = "", value: ast.expr | None = None
+    ) -> Binding:
         target = scope
         if scope.outer.get(name) == "global":
             target = self.source.scope_root
         while isinstance(target.node, _COMPREHENSIONS) and kind == "other" and isinstance(self._owner(node), ast.NamedExpr):
             target = target.parent or target  # := binds outside the comprehension
         statement = self._statement(node)
-        target.bindings.setdefault(name, []).append(Binding(name, kind, node, statement, qualified, value))
+        binding = Binding(name, kind, node, statement, qualified, value)
+        target.bindings.setdefault(name, []).append(binding)
+        return binding
 
     def _owner(self, node: ast.AST) -> ast.AST | None:
         return self.source.parents.get(node)
@@ -776,7 +783,8 @@ class _Walker:
                 source.stars.append(node)
                 continue
             qualified = source._through_index(f"{module}.{alias.name}")
-            self.bind(scope, alias.asname or alias.name, "import", alias, qualified)
+            binding = self.bind(scope, alias.asname or alias.name, "import", alias, qualified)
+            binding.indexed = qualified != f"{module}.{alias.name}"
 
     def outer(self, node: ast.Global | ast.Nonlocal, scope: Scope) -> None:
         for name in node.names:

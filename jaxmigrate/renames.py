@@ -47,7 +47,7 @@ class _Use:
     @property
     def renames(self) -> bool:
         """Whether the plain rename is wanted here."""
-        return self.found.direct and not self.silent and not any(isinstance(r, Manual) or (isinstance(r, Rewrite) and r.changes) for r in self.reports)
+        return not self.silent and not any(isinstance(r, Manual) or (isinstance(r, Rewrite) and r.changes) for r in self.reports)
 
     def verdict(self) -> tuple[str, Applicability]:
         """Message and applicability of the rename."""
@@ -73,9 +73,9 @@ def collect(source: Source, codemods: list[Codemod], settings: Settings, touched
         for report in use.reports:
             if isinstance(report, Manual) or (isinstance(report, Rewrite) and report.changes):
                 yield _reported(use, report)
-        if use.renames and use.found.binding not in staying.get(use.node, ()):
+        if use.renames and use.found.direct:
             plain.append(use)
-    yield from _renamed(source, plain)
+    yield from _renamed(source, plain, {u.node for u in plain if u.found.binding in staying.get(u.node, ())})
     yield from _strings(source, moves, settings)
 
 
@@ -111,7 +111,7 @@ def _imports(
     staying: dict[ast.AST, list[Binding]] = {}
     by_binding: dict[ast.AST, list[_Use]] = {}
     for use in uses:
-        if isinstance(use.node, ast.Name) and use.found.direct:
+        if isinstance(use.node, ast.Name) and use.found.binding.kind == "import":
             by_binding.setdefault(use.found.binding.node, []).append(use)
     for statement in source.imports:
         groups: dict[str, list[tuple[Move, MovedName, list[_Use]]]] = {}
@@ -125,8 +125,8 @@ def _imports(
                 continue
             for use in own:
                 staying.setdefault(use.node, []).append(use.found.binding)
-            if any(isinstance(r, Manual) for use in own for r in use.reports):
-                continue  # the use that cannot be migrated needs the old object
+            if not all(use.renames for use in own):
+                continue  # what must be reshaped goes first, and what cannot be migrated needs the old object
             groups.setdefault(codemod.name, []).append((move, moved, own))
         if groups:
             yield _import_proposal(statement, groups)
@@ -186,18 +186,18 @@ def _import_proposal(
 
 
 
-def _renamed(source: Source, uses: list[_Use]) -> Iterator[Proposal]:
-    """One proposal for each use, or for each type container in which a rename makes a duplicate."""
+def _renamed(source: Source, uses: list[_Use], staying: set[ast.expr]) -> Iterator[Proposal]:
+    """One proposal for each use, or for each type container in which a rename makes a duplicate; `staying` keep their name."""
     by_node = {use.node: use for use in uses}
     done: set[ast.AST] = set()
     for use in uses:
         if use.node in done:
             continue
-        collapse, members = _collapse(source, use, by_node)
+        collapse, members = _collapse(source, use, by_node, staying)
         if collapse is not None:
             done.update(m.node for m in members)
             yield _joined(members, collapse.node, collapse)
-        else:
+        elif use.node not in staying:
             done.add(use.node)
             yield _joined([use], use.node, ReplaceExpr(use.node, Template("{" + use.move.new + "}")))
 
@@ -210,7 +210,9 @@ def _joined(uses: list[_Use], node: ast.expr, change: AnyChange) -> Proposal:
     return Proposal(first.codemod.name, node, message, worst, (change,), first.move.old, first.found.binding)
 
 
-def _collapse(source: Source, use: _Use, by_node: dict[ast.expr, _Use]) -> tuple[Collapse | None, list[_Use]]:
+def _collapse(
+    source: Source, use: _Use, by_node: dict[ast.expr, _Use], staying: set[ast.expr]
+) -> tuple[Collapse | None, list[_Use]]:
     container = _flat_container(source, use.node)
     if container is None:
         return None, []
@@ -221,7 +223,7 @@ def _collapse(source: Source, use: _Use, by_node: dict[ast.expr, _Use]) -> tuple
         if member not in by_node and (name := source.resolve(member)):
             kept.setdefault(canonical(name), member)
     drop: list[ast.expr] = []
-    for member in members:
+    for member in sorted(members, key=lambda m: m in staying):
         if member in by_node:
             name = canonical(by_node[member].move.new)
             if name in kept:
@@ -232,7 +234,7 @@ def _collapse(source: Source, use: _Use, by_node: dict[ast.expr, _Use]) -> tuple
         return None, []
     dropped = set(drop)
     renamed = [m for m in members if m in by_node]
-    new = tuple((m, by_node[m].move.new) for m in renamed if m not in dropped)
+    new = tuple((m, by_node[m].move.new) for m in renamed if m not in dropped and m not in staying)
     return Collapse(container, new, tuple(drop)), [by_node[m] for m in renamed]
 
 

@@ -78,7 +78,16 @@ CASES = {
     "module_still_used_stays": ("import jax\nfrom jax.experimental import maps\nmaps.Mesh(maps.xmap)\n",
                                 "import jax\nfrom jax.experimental import maps\njax.sharding.Mesh(maps.xmap)\n"),
     "from_style_is_followed": ("from jax.sharding import NamedSharding\nfrom jax.experimental import maps\nNamedSharding(maps.Mesh(d))\n",
-                               "from jax.sharding import NamedSharding\nfrom jax.sharding import Mesh\nNamedSharding(Mesh(d))\n"),
+                               "from jax.sharding import Mesh, NamedSharding\nNamedSharding(Mesh(d))\n"),
+    "from_style_in_several_lines": (
+        "import jax\nfrom jax.sharding import (\n    NamedSharding,\n    PartitionSpec as P,  # spec\n)\njax.old.make(1, P, NamedSharding)\n"
+        "jax.experimental.maps.Mesh(jax)\n",
+        "import jax\nfrom jax.sharding import (\n    Mesh,\n    NamedSharding,\n    PartitionSpec as P,  # spec\n)\n"
+        "jax.make_array_from_callback(1, NamedSharding(P), NamedSharding)\nMesh(jax)\n"),
+    "new_import_stands_with_its_family": (
+        "import os\nimport jax.numpy as jnp\nfrom jax.experimental import zed\nfrom .own import x\nfor s in x.local_shards: jax_old\nx: jnp.DeviceArray = zed, jnp\n",
+        "import os\nimport jax\nimport jax.numpy as jnp\nfrom jax.experimental import zed\nfrom .own import x\nfor s in x.addressable_shards: jax_old\nx: jax.Array = zed, jnp\n"),
+
     "function_local_import_is_not_hoisted": (
         "def f(x):\n    from jax.numpy import DeviceArray\n    return DeviceArray\n",
         "def f(x):\n    import jax\n    return jax.Array\n"),
