@@ -22,9 +22,9 @@ def result_of(data: bytes, case: Case) -> bytes:
     return result.after if result.status is Status.REWRITTEN else data
 
 
-def kinds(result: FileResult) -> Counter[tuple[str, str]]:
-    """How many findings of which codemod had which outcome."""
-    return Counter((f.codemod, f.outcome.value) for f in result.findings)
+def kinds(result: FileResult) -> set[tuple[str, str]]:
+    """What is left to do; of what was done, a move is one finding for the import or one for each use."""
+    return {(f.codemod, f.outcome.value) for f in result.findings if f.outstanding}
 
 
 def assert_settled(after: bytes, case: Case) -> None:
@@ -35,14 +35,14 @@ def assert_settled(after: bytes, case: Case) -> None:
     assert not [f for f in again.findings if f.outcome is Outcome.APPLIED]
 
 
-def changed(text: str, steps: list[change.Named]) -> str:
-    for step in steps:
-        new = step.apply(text)
+def changed(case: Case, steps: list[change.Change]) -> tuple[str, str]:
+    pair = case.before.decode(), case.after.decode()
+    for step in sorted(steps, key=change.CHANGES.index):
+        new = step.apply(*pair)
         assume(new is not None)
         assert new is not None
-        ast.parse(new)
-        text = new
-    return text
+        pair = new
+    return pair
 
 
 def recoded(data: bytes, step: change.Recode) -> bytes:
@@ -53,10 +53,11 @@ def recoded(data: bytes, step: change.Recode) -> bytes:
 
 
 @given(cases, changes)
-def test_style_makes_no_difference(case: Case, steps: list[change.Named]) -> None:
-    before, after = changed(case.before.decode(), steps), changed(case.after.decode(), steps)
-    assert result_of(before.encode(), case).decode() == after
-    assert_settled(after.encode(), case)
+def test_style_makes_no_difference(case: Case, steps: list[change.Change]) -> None:
+    before, after = changed(case, steps)
+    result = result_of(before.encode(), case).decode()
+    assert change.essence(result) == change.essence(after)
+    assert_settled(result.encode(), case)
 
 
 @given(cases, st.lists(st.sampled_from(change.ENCODINGS), min_size=1, max_size=2, unique=True))
@@ -64,7 +65,11 @@ def test_line_ends_and_encodings_are_kept(case: Case, steps: list[change.Recode]
     before, after = case.before, case.after
     for step in sorted(steps, key=change.ENCODINGS.index):
         before, after = recoded(before, step), recoded(after, step)
-    assert result_of(before, case) == after
+    result = result_of(before, case)
+    if change.latin1 in steps:  # a comment at the top may decide over a blank line
+        assert change.essence(result.decode("latin-1")) == change.essence(after.decode("latin-1"))
+    else:
+        assert result == after
 
 
 @given(cases)
@@ -72,7 +77,7 @@ def test_bytes_between_edits_stay(case: Case) -> None:
     noisy = change.noisy(case.before.decode())
     after = result_of(noisy.encode(), case).decode()
     assert after.count(change.NOISE) == noisy.count(change.NOISE)
-    assert change.quiet(after) == case.after.decode()
+    assert change.essence(change.quiet(after)) == change.essence(case.after.decode())
 
 
 @given(cases)
@@ -95,6 +100,8 @@ def test_import_style_makes_no_difference(case: Case) -> None:
     assume(before is not None)
     assert before is not None
     result = rewrite(before.encode(), case)
-    assert kinds(result) == kinds(rewrite(case.before, case))
+    plain = rewrite(case.before, case)
+    assert result.status is plain.status
+    assert kinds(result) == kinds(plain)
     if result.status is Status.REWRITTEN:
         assert_settled(result.after, case)

@@ -1,7 +1,7 @@
 """Changes of a program that must not change what the rewriter does with it.
 
-A `Change` maps text to text and is applied to a fixture's before.py and after.py alike: rewriting the changed program must give
-the changed result. It returns None for a program that it does not apply to.
+A `Change` is applied to a fixture's before.py and after.py alike: rewriting the changed program must give the changed result. It
+gives None for a program that it does not apply to.
 """
 
 from __future__ import annotations
@@ -13,18 +13,27 @@ import tokenize
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-Change = Callable[[str], str | None]
-
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """A change with a name that Hypothesis can print."""
+class Change:
+    """A change of a program's text."""
 
-    name: str
-    apply: Change
+    text: Callable[[str], str | None]
+
+    @property
+    def name(self) -> str:
+        """What Hypothesis prints."""
+        return self.text.__name__
 
     def __repr__(self) -> str:
         return self.name
+
+    def apply(self, before: str, after: str) -> tuple[str, str] | None:
+        """The changed pair."""
+        if self.text is aliased:
+            return aliased_pair(before, after)
+        new = self.text(before), self.text(after)
+        return (new[0], new[1]) if new[0] is not None and new[1] is not None else None
 
 
 def string_lines(text: str) -> set[int]:
@@ -100,15 +109,23 @@ def heading(text: str) -> str | None:
 
 def aliased(text: str) -> str | None:
     """Another alias for every ``import a.b as c`` and ``from a import b as c``."""
-    names = {a.asname for n in ast.walk(ast.parse(text)) if isinstance(n, (ast.Import, ast.ImportFrom)) for a in n.names}
-    for number, name in enumerate(sorted(n for n in names if n)):
-        text = re.sub(rf"(?<![\w.]){name}(?!\w)", f"zz{number}é", text)
-    return text if any(names) else None
+    return (aliased_pair(text, text) or (None,))[0]
 
 
-def classy(text: str) -> str | None:
-    """Every top-level statement that binds nothing stands in a class body."""
-    return None if not _is_plain(text) else re.sub(r"(?m)^(print\(.*\))$", r"class Scope:\n    \1", text)
+def aliased_pair(before: str, after: str) -> tuple[str, str] | None:
+    """`aliased`, unless the edit brings an alias of its own, which may depend on the others."""
+    names = _aliases(before)
+    if not names or _aliases(after) - names or any(_is_quoted(ast.parse(before), name) for name in names):
+        return None
+    for name in names:
+        pattern = rf"(?<![\w.]){name}(?!\w)"
+        before, after = re.sub(pattern, f"z\u00e9_{name}", before), re.sub(pattern, f"z\u00e9_{name}", after)
+    return before, after
+
+
+def _aliases(text: str) -> set[str]:
+    imports = (n for n in ast.walk(ast.parse(text)) if isinstance(n, (ast.Import, ast.ImportFrom)))
+    return {a.asname for n in imports for a in n.names if a.asname}
 
 
 def noisy(text: str) -> str | None:
@@ -133,10 +150,9 @@ def quiet(text: str) -> str:
     return text.replace(NOISE, "")
 
 
-CHANGES = [
-    Named(f.__name__, f)
-    for f in (under_if, under_try, in_function, tabs, form_feeds, no_final_newline, trailing_lines, heading, aliased, classy)
-]
+_ORDER = (aliased, form_feeds, under_if, under_try, in_function, tabs, heading, trailing_lines, no_final_newline)
+CHANGES = [Change(f) for f in _ORDER]
+"""In the order in which several of them are applied."""
 
 
 def crlf(data: bytes) -> bytes | None:
@@ -151,7 +167,7 @@ def cr(data: bytes) -> bytes | None:
 
 def byte_order_mark(data: bytes) -> bytes | None:
     """A mark in front."""
-    return b"\xef\xbb\xbf" + data
+    return None if b"latin-1" in data else b"\xef\xbb\xbf" + data
 
 
 def latin1(data: bytes) -> bytes | None:
@@ -190,6 +206,8 @@ def comments(text: str) -> str | None:
 def spelled_by_module(text: str) -> str | None:
     """``from a.b import C`` at the top becomes ``import a.b as m0``, and its uses ``m0.C``."""
     tree = ast.parse(text)
+    if "# type:" in text:
+        return None
     names: dict[str, str] = {}
     lines = text.splitlines(keepends=True)
     for number, node in enumerate(s for s in tree.body if isinstance(s, ast.ImportFrom)):
@@ -198,9 +216,15 @@ def spelled_by_module(text: str) -> str | None:
         lines[node.lineno - 1] = f"import {node.module} as m{number}\n"
         names |= {a.name: f"m{number}.{a.name}" for a in node.names}
     inner = (n for s in tree.body if not isinstance(s, ast.ImportFrom) for n in ast.walk(s))
-    if not names or any(isinstance(n, ast.ImportFrom) for n in inner):
+    if not names or any(isinstance(n, ast.ImportFrom) for n in inner) or any(_is_quoted(tree, name) for name in names):
         return None
     return _renamed("".join(lines), names)
+
+
+def _is_quoted(tree: ast.Module, name: str) -> bool:
+    """Whether a string names it (an annotation, ``__all__``), or a type comment may."""
+    strings = (n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str))
+    return any(re.search(rf"\b{name}\b", s) for s in strings)
 
 
 def _renamed(text: str, names: dict[str, str]) -> str:
@@ -216,3 +240,11 @@ def _renamed(text: str, names: dict[str, str]) -> str:
     for start, end, new in sorted(edits, reverse=True):
         data = data[:start] + new.encode() + data[end:]
     return data.decode()
+
+
+def essence(text: str) -> tuple[list[str], list[str]]:
+    """The imports, sorted, and the other lines without blank ones, tabs expanded: the rest is layout of what the edit adds."""
+    lines = [line.expandtabs(4) for line in text.splitlines() if line.strip()]
+    is_import = [bool(re.match(r"\s*(import|from) ", line)) for line in lines]
+    imports = sorted(line.strip() for line, yes in zip(lines, is_import, strict=True) if yes)
+    return imports, [line for line, yes in zip(lines, is_import, strict=True) if not yes]
