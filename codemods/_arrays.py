@@ -38,9 +38,7 @@ GLOBAL_DEVICE_ARRAYS = frozenset(
 )
 MAKE_SHARDED = frozenset(f"{m}.make_sharded_device_array" for m in _PXLA)
 _SPEC_HOMES = (*_PXLA, "jax._src.sharding_specs")
-SPECS = frozenset(
-    {"jax.sharding.PmapSharding", *(f"{m}.{n}" for m in _SPEC_HOMES for n in ("ShardingSpec", "spec_to_indices"))}
-)
+SPECS = frozenset({"jax.sharding.PmapSharding", *(f"{m}.{n}" for m in _SPEC_HOMES for n in ("ShardingSpec", "spec_to_indices"))})
 """What described the layout of an array without a mesh."""
 
 MAKE_DEVICE = frozenset(f"{m}.make_device_array" for m in (*_XLA, "jax._src.device_array"))

@@ -15,9 +15,7 @@ from jaxmigrate.names import Source
 from jaxmigrate_codemods._arrays import ALL_ARRAYS, ARRAY, DEVICE_ARRAYS, DEVICES, classes_text, container, elements, typed
 
 _TYPES = "jax._src.device_array.device_array_types"
-_EXACT = (
-    "no array has exactly the type jax.Array (their class is private), so the test became isinstance, also True for tracers"
-)
+_EXACT = "no array has exactly the type jax.Array (their class is private), so the test became isinstance, also True for tracers"
 _ABSTRACT = (
     "the methods of jax.Array itself cannot be called (it is abstract): use the function of jax.numpy or operator, "
     "or type(jnp.zeros(())) for the class that arrays really have"

@@ -66,7 +66,7 @@ def _kind(site: AttributeSite) -> tuple[str, str]:
         return "device", f"{site.text(site.value)} is taken to be a jax.Device; "
     if leaf in _CLIENT_NAMES:
         return "client", f"{site.text(site.value)} is taken to be a backend of JAX; "
-    return "unknown", ""
+    return ("", "") if site.source.resolve(site.value) else ("unknown", "")
 
 
 def _of_device(site: AttributeSite, call: ast.Call, assumed: str) -> Reports:

@@ -179,11 +179,22 @@ def _keyed(site: NameSite) -> Reports:
 
 
 def _held(site: NameSite) -> Reports:
-    """A name, a tuple or an argument that holds the class; a bare alias only names the type."""
+    """A name, a tuple or an argument that holds the class; a bare alias or a Union only names the type."""
     whole = container(site.source, site.node)
-    if whole is site.node:
-        return None if site.role == "alias" else Rewrite(_ONE_CLASS, REVIEW, ())
-    return _wider(site, [e for e in elements(whole) if e is not site.node]) or Rewrite(_ONE_CLASS, REVIEW, ())
+    if site.role == "alias" and isinstance(site.source.parent(whole), ast.Subscript):
+        return None
+    if site.role == "alias" and whole is site.node:
+        return Rewrite(_ONE_CLASS, REVIEW, ()) if _alias_is_collected(site) else None
+    wider = _wider(site, [e for e in elements(whole) if e is not site.node]) if whole is not site.node else None
+    return wider or Rewrite(_ONE_CLASS, REVIEW, ())
+
+
+def _alias_is_collected(site: NameSite) -> bool:
+    """Whether the alias goes into a tuple, or anywhere else where it may come to be tested."""
+    statement = site.parent()
+    names = [t.id for t in statement.targets if isinstance(t, ast.Name)] if isinstance(statement, ast.Assign) else []
+    uses = [n for name in names for n in site.source.by_id.get(name, ()) if isinstance(n.ctx, ast.Load)]
+    return any(site.source.role(n) in ("alias", "value") for n in uses)
 
 
 def _looked_into(site: NameSite) -> Reports:

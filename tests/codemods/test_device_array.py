@@ -1,0 +1,268 @@
+"""device-array: above all, what must be left alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from jaxmigrate.testing import findings, rewritten, unchanged
+
+SELECT = {"select": "device-array"}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param("class DeviceArray: pass\ndef f(x):\n    return isinstance(x, DeviceArray)\n", id="own-class"),
+        pytest.param("from jaxtyping import Array\ndef f(x: Array): return x\n", id="jaxtyping-array"),
+        pytest.param(
+            "from mypkg.types import DeviceArray\ndef f(x: DeviceArray): return x\n", id="another-package-exports-the-name"
+        ),
+        pytest.param("from .types import DeviceArray\ndef f(x: DeviceArray): return x\n", id="relative-import-of-unknown-origin"),
+        pytest.param("import mylib as jnp\nprint(isinstance(1, jnp.DeviceArray))\n", id="jnp-is-another-library"),
+        pytest.param("import jax\ndef f(jnp):\n    return jnp.DeviceArray\n", id="parameter-called-jnp"),
+        pytest.param(
+            "import jax.numpy as jnp\ndef f(x):\n    jnp = x.backend\n    return isinstance(x, jnp.DeviceArray)\n",
+            id="local-variable-called-jnp",
+        ),
+        pytest.param(
+            "try:\n    from jax import Array\nexcept ImportError:\n    from jaxlib.xla_extension import DeviceArray as Array\n"
+            "def f(x: Array): return x\n",
+            id="successor-is-tried-first",
+        ),
+        pytest.param(
+            "import jax\nimport jax.numpy as jnp\nArray = jax.Array if hasattr(jax, 'Array') else jnp.DeviceArray\n",
+            id="hasattr-chooses",
+        ),
+        pytest.param(
+            "import jax\nimport jax.numpy as jnp\nif jax.__version_info__ < (0, 4, 7):\n    Array = jnp.DeviceArray\nelse:\n    Array = jax.Array\n",
+            id="version-chooses",
+        ),
+        pytest.param('import jax\ndef f(x):\n    """Takes a jnp.DeviceArray."""\n    return x\n', id="docstring"),
+        pytest.param("import jax\n# a jnp.DeviceArray comes in here\nx = 1  # DeviceArray\n", id="comment"),
+        pytest.param("import jax\nraise TypeError('expected a DeviceArray, not a list')\n", id="error-message"),
+        pytest.param("import jax\nassert repr(f(1)) == 'DeviceArray(1, dtype=int32)'\n", id="expected-repr"),
+        pytest.param("import jax\nx = f'got {1} DeviceArray'\n", id="f-string"),
+        pytest.param("from typing import Literal\nimport jax\nkind: Literal['DeviceArray'] = 'DeviceArray'\n", id="literal-type"),
+        pytest.param("import jax\nroles = {'DeviceArray': 'py:class'}\nprint(roles['DeviceArray'])\n", id="string-keys"),
+        pytest.param("import jax\nconfigure(DeviceArray=True)\n", id="keyword-argument"),
+        pytest.param("import jax\ndef f(x):\n    return isinstance(x, jax.Array)\n", id="already-migrated"),
+        pytest.param("import jax\ndef f(x):\n    return type(x).__name__ == 'ArrayImpl'\n", id="name-of-the-new-class"),
+        pytest.param("import jax\nfrom replay import Buffer\ndef f(b: Buffer): return b\n", id="own-buffer"),
+        pytest.param("import jax\nfrom hardware import Device\ndef f(d: Device): return d\n", id="own-device"),
+        pytest.param("from mylib import xla\nprint(xla.Buffer, xla.Device, xla.DeviceArray)\n", id="own-module-called-xla"),
+        pytest.param("import jax\nclass Table:\n    DeviceArray = 1\nprint(Table.DeviceArray)\n", id="own-class-attribute"),
+        pytest.param("import jax\nx.DeviceArray = 3\n", id="attribute-of-a-value"),
+        pytest.param(
+            "import jax.numpy as jnp\ndef f(x):\n    return isinstance(x, jnp.DeviceArray)  # jaxmigrate: ignore[device-array]\n",
+            id="suppressed",
+        ),
+        pytest.param("# jaxmigrate: skip-file\nimport jax.numpy as jnp\nArray = jnp.DeviceArray\n", id="skipped-file"),
+        pytest.param("from numba.cuda.cudadrv.devicearray import DeviceNDArray\nimport jax\n", id="numba-device-array"),
+    ],
+)
+def test_unchanged(source: str) -> None:
+    unchanged(source, **SELECT)
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        pytest.param("import jax.numpy as jnp\nclass A(jnp.DeviceArray): pass\n", ["subclass"], id="base-class"),
+        pytest.param(
+            "from jax.interpreters import xla\nx = xla._DeviceArray(aval, d, b)\n", ["no constructor"], id="constructor-call"
+        ),
+        pytest.param("import jax.numpy as jnp\nadd = jnp.DeviceArray.__add__\n", ["cannot be called"], id="method-of-the-class"),
+        pytest.param(
+            "import jax.numpy as jnp\nf = getattr(jnp.DeviceArray, name)\n", ["cannot be called"], id="getattr-on-the-class"
+        ),
+        pytest.param("import jax.numpy as jnp\nsetattr(jnp.DeviceArray, 'f', g)\n", ["do not reach"], id="monkeypatching"),
+        pytest.param("import jax.numpy as jnp\njnp.DeviceArray = list\n", ["assigned to"], id="assignment-to-the-class"),
+        pytest.param(
+            "import jax\nimport jax.numpy as jnp\njax.tree_util.register_pytree_node(jnp.DeviceArray, f, g)\n",
+            ["exact class"],
+            id="pytree-registration",
+        ),
+        pytest.param(
+            "from jax.interpreters import pxla\nimport jax.numpy as jnp\npxla.shard_arg_handlers[jnp.DeviceArray] = f\n",
+            ["JAX's own table"],
+            id="handler-table-of-jax",
+        ),
+        pytest.param(
+            "import jax.numpy as jnp\nH = {jnp.DeviceArray: 1}\nprint(H[type(load())])\n",
+            ["looked up by type(x)"],
+            id="lookup-of-a-call",
+        ),
+        pytest.param(
+            "import jax.numpy as jnp\nprint(type(load()) in (int, jnp.DeviceArray))\n",
+            ["beside the other classes"],
+            id="type-of-a-call",
+        ),
+        pytest.param(
+            "import jax.numpy as jnp\nprint(type(a) == type(b) == jnp.DeviceArray)\n", ["use isinstance"], id="chained-comparison"
+        ),
+        pytest.param("import jax\nprint(type(x).__name__ == 'DeviceArray')\n", ["called ArrayImpl"], id="comparison-of-the-name"),
+        pytest.param("import jax\nprint('DeviceArray' in str(type(x)))\n", ["called ArrayImpl"], id="name-in-the-text-of-a-type"),
+        pytest.param(
+            "from jax._src import device_array\nfor t in device_array.device_array_types: print(t)\n",
+            ["the list of array classes is gone"],
+            id="loop-over-the-classes",
+        ),
+        pytest.param("from jax.numpy import *\ndef f(x: DeviceArray): return x\n", ["star import"], id="star-import"),
+    ],
+)
+def test_reported_and_kept(source: str, expected: list[str]) -> None:
+    unchanged(source, findings=expected, **SELECT)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param("isinstance(x, jnp.DeviceArray)", "isinstance(x, jax.Array)", id="isinstance"),
+        pytest.param("isinstance(x, (jnp.DeviceArray,))", "isinstance(x, (jax.Array,))", id="tuple-of-one"),
+        pytest.param(
+            "isinstance(x, (int, jnp.DeviceArray, float))", "isinstance(x, (int, jax.Array, float))", id="middle-of-a-tuple"
+        ),
+        pytest.param("isinstance(x, (jax.Array, jnp.DeviceArray))", "isinstance(x, jax.Array)", id="duplicate-collapses"),
+        pytest.param(
+            "isinstance(x, (jnp.ndarray, jnp.DeviceArray))", "isinstance(x, jnp.ndarray)", id="jnp-ndarray-is-jax-array"
+        ),
+        pytest.param("isinstance(x, int | jnp.DeviceArray)", "isinstance(x, int | jax.Array)", id="union-operator"),
+        pytest.param("issubclass(t, jnp.DeviceArray)", "issubclass(t, jax.Array)", id="issubclass"),
+        pytest.param("typing.cast(jnp.DeviceArray, x)", "typing.cast(jax.Array, x)", id="cast"),
+        pytest.param("self.assertNotIsInstance(x, jnp.DeviceArray)", "self.assertNotIsInstance(x, jax.Array)", id="assert-not"),
+        pytest.param("type(x) is jnp.DeviceArray", "isinstance(x, jax.Array)", id="type-is"),
+        pytest.param("jnp.DeviceArray == type(x)", "isinstance(x, jax.Array)", id="class-on-the-left"),
+        pytest.param("x.__class__ is jnp.DeviceArray", "isinstance(x, jax.Array)", id="dunder-class"),
+        pytest.param("type(x) is not jnp.DeviceArray", "not isinstance(x, jax.Array)", id="type-is-not"),
+        pytest.param("type(f(x)) is jnp.DeviceArray", "isinstance(f(x), jax.Array)", id="type-of-a-call-once"),
+        pytest.param("type(x) in (jnp.DeviceArray, np.ndarray)", "isinstance(x, (np.ndarray, jax.Array))", id="type-in"),
+        pytest.param("type(x) not in [jnp.DeviceArray]", "not isinstance(x, jax.Array)", id="type-not-in"),
+        pytest.param(
+            "type(x) in {bool, jnp.DeviceArray}",
+            "type(x) in {bool} or isinstance(x, jax.Array)",
+            id="exact-neighbours-stay-exact",
+        ),
+        pytest.param(
+            "y = -1 if type(x) in (int, jnp.DeviceArray) and x else 0",
+            "y = -1 if (type(x) in (int,) or isinstance(x, jax.Array)) and x else 0",
+            id="or-gets-parentheses-under-and",
+        ),
+        pytest.param("type(x) in (xla.DeviceArray, xla._DeviceArray)", "isinstance(x, jax.Array)", id="two-names-of-one-class"),
+        pytest.param("getattr(jnp, 'DeviceArray')", "jax.Array", id="getattr-on-the-module"),
+        pytest.param("x: 'jnp.DeviceArray' = 1", "x: 'jax.Array' = 1", id="quoted-annotation"),
+    ],
+)
+def test_uses(before: str, after: str) -> None:
+    head = "import jax\nimport jax.numpy as jnp\nimport numpy as np\nimport typing\nfrom jax.interpreters import xla\n"
+    tail = "\nprint(jnp.ones, xla.canonicalize_dtype_handlers)\n"
+    rewritten(head + before + tail, head + after + tail, **SELECT)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param(
+            "from jax.numpy import DeviceArray, ones\ndef f(x: DeviceArray): return ones(x)\n",
+            "import jax\nfrom jax.numpy import ones\ndef f(x: jax.Array): return ones(x)\n",
+            id="one-of-two-names",
+        ),
+        pytest.param(
+            "from jaxlib.xla_extension import DeviceArray as Arr\ndef f(x: Arr): return x\n",
+            "from jax import Array as Arr\ndef f(x: Arr): return x\n",
+            id="alias-keeps-its-name",
+        ),
+        pytest.param(
+            "import jax\ndef f():\n    from jax.numpy import DeviceArray\n    return DeviceArray\n",
+            "import jax\ndef f():\n    return jax.Array\n",
+            id="function-local-import-goes",
+        ),
+        pytest.param(
+            "import jax.numpy as np\ndef f(x: np.DeviceArray = None): return np.sin(x)\n",
+            "import jax\nimport jax.numpy as np\ndef f(x: jax.Array = None): return np.sin(x)\n",
+            id="np-is-jax-numpy",
+        ),
+    ],
+)
+def test_imports(before: str, after: str) -> None:
+    rewritten(before, after, **SELECT)
+
+
+def test_isinstance_under_jit_is_for_review_and_says_why() -> None:
+    source = "import jax\nimport jax.numpy as jnp\n@jax.jit\ndef f(x):\n    return x if isinstance(x, jnp.DeviceArray) else 0\n"
+    (finding,) = findings(source, **SELECT)
+    assert str(finding.applicability) == "review"
+    assert "f is decorated with jax.jit" in finding.message
+
+
+def test_isinstance_beside_tracers_is_for_review() -> None:
+    source = "import jax\nfrom jax.core import Tracer\ndef f(x):\n    return isinstance(x, (jax.numpy.DeviceArray, Tracer))\n"
+    (finding,) = findings(source, **SELECT)
+    assert str(finding.applicability) == "review"
+    assert "mentions Tracer" in finding.message
+
+
+def test_isinstance_elsewhere_is_safe() -> None:
+    source = "import jax.numpy as jnp\ndef f(x):\n    return isinstance(x, jnp.DeviceArray)\n"
+    (finding,) = findings(source, allowed="safe", **SELECT)
+    assert str(finding.applicability) == "safe" and str(finding.outcome.value) == "applied"
+
+
+def test_annotations_under_jit_are_safe() -> None:
+    source = "import jax\nimport jax.numpy as jnp\n@jax.jit\ndef f(x: jnp.DeviceArray):\n    return x\n"
+    (finding,) = findings(source, **SELECT)
+    assert str(finding.applicability) == "safe"
+
+
+@pytest.mark.parametrize(("target", "applicability"), [("0.4.13", "review"), ("0.8.2", "safe")])
+def test_register_for_jax_where_tracers_dispatch_on_arrays(target: str, applicability: str) -> None:
+    source = "import functools\nimport jax.numpy as jnp\n@functools.singledispatch\ndef f(x): pass\n@f.register(jnp.DeviceArray)\ndef _(x): pass\n"
+    (finding,) = findings(source, target=target, **SELECT)
+    assert str(finding.applicability) == applicability
+
+
+def test_target_0_4_13_gets_the_same_class() -> None:
+    rewritten(
+        "import jax\nimport jax.numpy as jnp\nx: jnp.DeviceArray\n", "import jax\nx: jax.Array\n", target="0.4.13", **SELECT
+    )
+
+
+def test_lookup_by_type_is_taught_only_for_the_same_table() -> None:
+    rewritten(
+        """
+        import jax
+        import jax.numpy as jnp
+        A = {jnp.DeviceArray: 1}
+        B = {int: 2}
+        def f(x):
+            return A.get(type(x)), B.get(type(x))
+        """,
+        """
+        import jax
+        A = {jax.Array: 1}
+        B = {int: 2}
+        def f(x):
+            return A.get(jax.Array if isinstance(x, jax.Array) else type(x)), B.get(type(x))
+        """,
+        **SELECT,
+    )
+
+
+def test_comment_in_a_tuple_survives() -> None:
+    rewritten(
+        """
+        import jax
+        import jax.numpy as jnp
+        TYPES = (
+            jnp.DeviceArray,  # what jax makes
+            float,
+        )
+        """,
+        """
+        import jax
+        TYPES = (
+            jax.Array,  # what jax makes
+            float,
+        )
+        """,
+        **SELECT,
+    )
