@@ -152,12 +152,14 @@ def test_pmap_rows_keep_their_dimension_for_old_targets() -> None:
 
 def test_unknown_value_with_a_name_that_only_arrays_had() -> None:
     (finding,) = findings("import jax\ndef f(leaf): return leaf.device_buffers[0]\n", **SELECT)
-    assert str(finding.applicability) == "review" and "leaf is taken to be a jax.Array" in finding.message
+    assert str(finding.applicability) == "review"
+    assert "leaf is taken to be a jax.Array" in finding.message
 
 
 def test_known_array_is_safe() -> None:
     (finding,) = findings("import jax\nx = jax.numpy.ones(1)\nx.to_py()\n", allowed="safe", **SELECT)
-    assert str(finding.applicability) == "safe" and finding.outcome.value == "applied"
+    assert str(finding.applicability) == "safe"
+    assert finding.outcome.value == "applied"
 
 
 def test_annotation_of_the_old_class_tells_the_type() -> None:

@@ -204,7 +204,8 @@ def test_isinstance_beside_tracers_is_for_review() -> None:
 def test_isinstance_elsewhere_is_safe() -> None:
     source = "import jax.numpy as jnp\ndef f(x):\n    return isinstance(x, jnp.DeviceArray)\n"
     (finding,) = findings(source, allowed="safe", **SELECT)
-    assert str(finding.applicability) == "safe" and str(finding.outcome.value) == "applied"
+    assert str(finding.applicability) == "safe"
+    assert str(finding.outcome.value) == "applied"
 
 
 def test_annotations_under_jit_are_safe() -> None:

@@ -175,7 +175,8 @@ def test_alias_of_the_class_keeps_its_tests_exact() -> None:
 
 def test_tuple_constant_says_that_it_is_wider_now() -> None:
     found = findings("from jax.interpreters import pxla\nTYPES = (int, pxla.ShardedDeviceArray)\n", **SELECT)
-    assert [str(f.applicability) for f in found] == ["review"] and "single-device" in found[0].message
+    assert [str(f.applicability) for f in found] == ["review"]
+    assert "single-device" in found[0].message
 
 
 def test_union_alias_is_an_annotation_and_safe() -> None:
