@@ -82,6 +82,8 @@ class _Module(NamedTuple):
     binds: dict[str, str]
     """Name -> qualified name of what it is imported as, or assigned from."""
     stars: tuple[str, ...]
+    imported: frozenset[str]
+    """Those of the bound names that an import binds: the ones that can become unused."""
 
 
 def build_index(files: Iterable[tuple[str, bytes]]) -> ProjectIndex:
@@ -113,7 +115,8 @@ class Indexer:
         if name in self._modules and self._modules[name].path != path:
             self._ambiguous.add(name)
         stars = tuple(i.module for i in imports if i.name == "*" and not i.indented)
-        self._modules[name] = _Module(path, name, _bindings(data, imports), stars)
+        imported = frozenset(i.local for i in imports)
+        self._modules[name] = _Module(path, name, _bindings(data, imports), stars, imported)
 
     def add_consumer(self, path: str, data: bytes) -> None:
         """Learn only what the file takes from others."""
@@ -160,12 +163,12 @@ class Indexer:
                 own[name] = found[source][leaf]
 
     def legacy(self, matters: Callable[[bytes], bool]) -> set[tuple[bytes, bytes]]:
-        """(last part of the module's name, name) of each export whose qualified name `matters`."""
+        """(last part of the module's name, name) of each import at the top level of a module whose qualified name `matters`."""
         return {
             (module.rpartition(".")[2].encode(), name.encode())
             for module, names in self.exports().items()
             for name, qualified in names.items()
-            if matters(qualified.encode())
+            if name in self._modules[module].imported and matters(qualified.encode())
         }
 
     def paths_of(self, tails: set[bytes]) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from jaxmigrate.discovery import PYTHON, TEXT, discover, git_root, kind_of
-from jaxmigrate.gate import has_trace
+from jaxmigrate.gate import has_trace, prefilter
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
@@ -45,6 +45,8 @@ class Survey(NamedTuple):
     """What the first look at all files found."""
 
     hits: list[Hit]
+    traced: list[str]
+    """Python files that mention JAX but nothing to migrate."""
     indexer: Indexer | None
     """Knows the hits; None when there are none."""
 
@@ -63,12 +65,13 @@ def run(
     comes last, as second results of the files where it is to be reported.
     """
     survey = look(files, progress)
-    yield from process(survey, files, settings, jobs=jobs, write=write, progress=progress)
+    yield from process(survey, settings, jobs=jobs, write=write, progress=progress)
 
 
 def look(files: Sequence[tuple[str, str]], progress: Progress | None = None) -> Survey:
     """Read every file once and keep the names of those that may hold something to migrate."""
     hits: list[Hit] = []
+    traced: list[str] = []
     indexer: Indexer | None = None
     for number, (path, kind) in enumerate(files):
         if progress is not None and not number & 255:
@@ -78,23 +81,17 @@ def look(files: Sequence[tuple[str, str]], progress: Progress | None = None) -> 
         except OSError as error:
             hits.append(Hit(path, kind, 0, _unreadable(error)))
             continue
+        if not has_trace(data):
+            continue
         if kind == TEXT:
-            if has_trace(data):
-                hits.append(Hit(path, kind, len(data)))
-        elif matters(data):
+            hits.append(Hit(path, kind, len(data)))
+        elif not prefilter(data):
+            traced.append(path)
+        else:
             hits.append(_hit(path, data))
             indexer = indexer or _indexer()
             indexer.add(path, data)
-    return Survey(hits, indexer)
-
-
-def matters(data: bytes) -> bool:
-    """Whether Python source of these bytes may hold something to migrate."""
-    if not has_trace(data):
-        return False
-    from jaxmigrate.registry import prefilter
-
-    return prefilter(data)
+    return Survey(hits, traced, indexer)
 
 
 def _hit(path: str, data: bytes) -> Hit:
@@ -133,7 +130,6 @@ def _indexer() -> Indexer:
 
 def process(
     survey: Survey,
-    files: Sequence[tuple[str, str]],
     settings: Settings,
     *,
     jobs: int | None = None,
@@ -143,7 +139,7 @@ def process(
     """Rewrite the hits of a survey and yield their results in order."""
     if not survey.hits:
         return
-    work = _Work(settings, _index(survey.indexer, files, survey.hits))
+    work = _Work(settings, _index(survey))
     workers = _workers(survey.hits, jobs)
     results = _parallel(survey.hits, work, workers) if workers > 1 else map(work.rewrite, survey.hits)
     with_facts: list[FileResult] = []
@@ -185,41 +181,50 @@ def _write(result: FileResult) -> FileResult:
     return _failed(result.path, error.message) if error else replace(result, written=True)
 
 
-def _index(indexer: Indexer | None, files: Sequence[tuple[str, str]], hits: Sequence[Hit]) -> ProjectIndex | None:
-    """The index of the project; who takes a migrated name from a hit is asked of its whole project, also outside `files`."""
-    from jaxmigrate.registry import prefilter
-
+def _index(survey: Survey) -> ProjectIndex | None:
+    """The index of the project; who takes a migrated name from a hit is asked of its whole project, also outside of the run."""
+    indexer = survey.indexer
     if indexer is None:
         return None
     wanted = indexer.legacy(prefilter)
     if wanted:
-        known = {os.path.abspath(hit.path) for hit in hits}
-        others = {os.path.abspath(path) for path, kind in files if kind == PYTHON}
-        for top, recursive in {_surroundings(path, indexer) for path in indexer.paths_of({tail for tail, _ in wanted})}:
-            others.update(_python_files(top, recursive))
-        for path in sorted(others - known):
+        hits = {os.path.abspath(hit.path) for hit in survey.hits}
+        others = _surroundings(indexer.paths_of({tail for tail, _ in wanted}), indexer)
+        others.update(map(os.path.abspath, survey.traced))
+        for path in sorted(others - hits):
             _add_consumer(indexer, path, wanted)
     return indexer.finish()
 
 
-def _surroundings(path: str, indexer: Indexer) -> tuple[str, bool]:
-    """The folder where those who import from `path` are, and whether also below it: its checkout, project, package or folder."""
-    folder = os.path.dirname(os.path.abspath(path))
-    root = indexer.names.root(path)
+def _surroundings(exporters: Iterable[str], indexer: Indexer) -> set[str]:
+    """The Python files that may import from one of `exporters`: those of its checkout, project, package or folder."""
+    around: set[str] = set()
+    for path in map(os.path.abspath, exporters):
+        if path not in around:
+            listings = (_python_files(top, recursive) for top, recursive in _tops(path, indexer.names.root(path)))
+            around |= next((listing for listing in listings if path in listing), set())
+    return around
+
+
+def _tops(path: str, root: str) -> Iterator[tuple[str, bool]]:
+    """Folders to look in for who imports from `path`, widest first, and whether below them too; `root` holds its package.
+
+    A checkout that ignores the file is not its own.
+    """
     top = git_root(root)
     if top is not None:
-        return top, True
-    if any(os.path.exists(os.path.join(root, name)) for name in ("pyproject.toml", "setup.py", "setup.cfg")):
-        return root, True
-    if root == folder:
-        return folder, False
-    return os.path.join(root, os.path.relpath(folder, root).split(os.sep)[0]), True
+        yield top, True
+    for folder in (root, os.path.dirname(root)):
+        if any(os.path.exists(os.path.join(folder, name)) for name in ("pyproject.toml", "setup.py", "setup.cfg")):
+            yield folder, True
+    inside = os.path.relpath(path, root).split(os.sep)
+    yield (os.path.join(root, inside[0]), True) if len(inside) > 1 else (root, False)
 
 
-def _python_files(top: str, recursive: bool) -> Iterable[str]:
+def _python_files(top: str, recursive: bool) -> set[str]:
     if recursive:
-        return [path for path, kind in discover([top]).files if kind == PYTHON]
-    return [os.path.join(top, name) for name in os.listdir(top) if kind_of(name) == PYTHON]
+        return {path for path, kind in discover([top]).files if kind == PYTHON}
+    return {os.path.join(top, name) for name in os.listdir(top) if kind_of(name) == PYTHON}
 
 
 def _add_consumer(indexer: Indexer, path: str, wanted: set[tuple[bytes, bytes]]) -> None:
@@ -227,7 +232,7 @@ def _add_consumer(indexer: Indexer, path: str, wanted: set[tuple[bytes, bytes]])
         data = _read(path)
     except OSError:
         return
-    if any(tail in data and name in data for tail, name in wanted):
+    if any(name in data and tail in data for tail, name in wanted):
         indexer.add_consumer(path, data)
 
 

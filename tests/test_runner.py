@@ -47,9 +47,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> None:
     fake = types.ModuleType("jaxmigrate.engine")
     fake.rewrite_source = rewrite_source  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "jaxmigrate.engine", fake)
-    registry = types.ModuleType("jaxmigrate.registry")
-    registry.prefilter = lambda data: b"jax" in data  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "jaxmigrate.registry", registry)
+    monkeypatch.setattr(runner, "prefilter", lambda data: b"jax" in data)
 
 
 @pytest.fixture

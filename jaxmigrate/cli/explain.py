@@ -21,14 +21,19 @@ def command(name: str) -> None:
     from jaxmigrate.registry import load
 
     codemods = load().codemods
-    chosen = [codemods[name]] if name in codemods else [c for c in codemods.values() if _deals_with(c, name)]
+    # jnp.DeviceArray is found by its last part.
+    names = (name, name.rpartition(".")[2])
+    chosen = [codemods[name]] if name in codemods else next(filter(None, (_dealing_with(n, codemods) for n in names)), [])
     if not chosen:
         raise click.BadParameter(f"no codemod or old API {name!r}{did_you_mean(name, codemods)}", param_hint="'NAME'")
     click.echo("\n".join("\n".join(_lines(codemod)) for codemod in chosen))
 
 
+def _dealing_with(symbol: str, codemods: dict[str, Codemod]) -> list[Codemod]:
+    return [codemod for codemod in codemods.values() if _deals_with(codemod, symbol)]
+
+
 def _deals_with(codemod: Codemod, symbol: str) -> bool:
-    symbol = f"jax.numpy{symbol[3:]}" if symbol.startswith("jnp.") else symbol
     known = (*codemod.moves, *codemod.names, *codemod.calls, *codemod.attributes, *codemod.strings)
     return any(name == symbol or name.endswith(f".{symbol}") for name in known)
 

@@ -12,6 +12,7 @@ import click
 from jaxmigrate import runner
 from jaxmigrate.cli.options import Wishes, configuration, merge, settings_of, split_names, split_options
 from jaxmigrate.discovery import discover, git_root
+from jaxmigrate.gate import prefilter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -120,7 +121,7 @@ def _files(
     results = _missing(found.errors)
     write = output.mode == "write"
     try:
-        for result in runner.process(survey, found.files, settings, jobs=jobs, write=write, progress=progress.rewriting):
+        for result in runner.process(survey, settings, jobs=jobs, write=write, progress=progress.rewriting):
             if output.mode == "diff":
                 _patch(result, output, progress)
             _keep(result, results)
@@ -232,7 +233,7 @@ def _written(results: Iterable[FileResult]) -> str:
 def _stdin(name: str, settings: Settings, output: Output) -> int:
     """Standard input to standard output; the report goes to standard error unless it is all that was asked for."""
     data = sys.stdin.buffer.read()
-    if not runner.matters(data):
+    if not prefilter(data):
         if output.mode == "write":
             sys.stdout.buffer.write(data)
         return DONE
