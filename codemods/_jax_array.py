@@ -79,7 +79,7 @@ def update_setting(source: Source, call: ast.Call, *, deferred: bool = False) ->
     bound = update_arguments(source, call, int(deferred))
     if bound is None:
         return None
-    changes = drop_statement(source, call)
+    changes = drop_statement(source, call, bound[0])
     if not changes and not deferred:
         changes = (ReplaceExpr(call, Template("None")),)
     return setting(source, *bound, changes)
@@ -116,10 +116,22 @@ def _leave_with(source: Source, item: ast.withitem) -> tuple[Change, ...]:
     return (ReplaceText(source.span(before.optional_vars or before.context_expr)[1], end, ""),)
 
 
-def drop_statement(source: Source, node: ast.expr) -> tuple[Change, ...]:
+def drop_statement(source: Source, node: ast.expr, flag: str = ARRAY) -> tuple[Change, ...]:
     """Delete the statement that consists of `node`; nothing when it is part of another."""
     statement = source.parent(node)
-    return (DeleteStatement(statement),) if isinstance(statement, ast.Expr) else ()
+    return (delete(statement, flag),) if isinstance(statement, ast.Expr) else ()
+
+
+def delete(statement: ast.stmt, flag: str) -> DeleteStatement:
+    """Delete a statement about a flag, and the comment above it when it names the flag."""
+    return DeleteStatement(statement, about=(flag, flag.upper()))
+
+
+def knows_jax_array(source: Source) -> bool:
+    """Whether the file says anything about the flag jax_array."""
+    if any(node.value == ARRAY for node in source.strings):
+        return True
+    return bool(source.names(MANAGER, *(name for name, flag in READS.items() if flag == ARRAY)))
 
 
 def reads_flag(source: Source, node: ast.expr) -> str | None:

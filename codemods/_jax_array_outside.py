@@ -8,9 +8,9 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from jaxmigrate.codemod import Change, DeleteStatement, EditCall
+from jaxmigrate.codemod import Change, EditCall
 from jaxmigrate.folding import remove_element
-from jaxmigrate_codemods._jax_array import VARIABLES, Setting, drop_statement, setting, word_truth
+from jaxmigrate_codemods._jax_array import VARIABLES, Setting, delete, drop_statement, setting, word_truth
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
@@ -29,9 +29,9 @@ def variable_setting(source: Source, node: ast.Constant) -> Setting | None:
         assign = source.parent(parent)
         if isinstance(assign, ast.Assign) and len(assign.targets) == 1 and _is_environment(source, parent.value):
             child = source.resolve(parent.value) != _ENVIRON
-            return setting(source, flag, assign.value, (DeleteStatement(assign),), child=child)
+            return setting(source, flag, assign.value, (delete(assign, flag),), child=child)
     if isinstance(parent, ast.Call) and parent.args[0] is node and len(parent.args) == 2 and _sets_variable(source, parent):
-        return setting(source, flag, parent.args[1], drop_statement(source, parent))
+        return setting(source, flag, parent.args[1], drop_statement(source, parent, flag))
     if isinstance(parent, ast.Dict) and node in parent.keys and _is_environment(source, parent):
         return _in_dict(source, flag, node, parent)
     return None
@@ -101,7 +101,8 @@ def argument_setting(source: Source, node: ast.Constant) -> Setting | None:
 def _drop_argument(source: Source, node: ast.Constant) -> tuple[Change, ...]:
     parent = source.parent(node)
     if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute) and parent.func.attr == "append":
-        return drop_statement(source, parent)
+        whole: tuple[Change, ...] = drop_statement(source, parent)
+        return whole
     change = remove_element(source, node)
     return (change,) if change else ()
 

@@ -16,7 +16,6 @@ from jaxmigrate.codemod import (
     SAFE,
     CallSite,
     Codemod,
-    DeleteStatement,
     FileSite,
     NameSite,
     Report,
@@ -61,7 +60,7 @@ _TOO_OLD = (
     "guard this place with hasattr(jax.config, {flag!r})"
 )
 _OTHER_BRANCH = "; the branch that goes ran where the flag was off (the default before JAX 0.4.1)"
-_STRANDED = "; the statements after it are not reached any more"
+_NO_EFFECT = "had no effect once jax_array was on, and the flag is gone: outputs are global jax.Arrays, never GlobalDeviceArrays"
 _PRESENCE = "asks whether JAX has the flag, which is false again since 0.4.14: decide without it; every array is a jax.Array"
 _READ_OUTSIDE = "nothing in JAX reads {name} any more; every array is a jax.Array: decide without it"
 _DOTTED = re.compile(r"jax(\._src)?(\.config)+\.(jax_array|jax_parallel_functions_output_gda)")
@@ -72,11 +71,13 @@ codemod.text(rb"(?<![\w-])--(?:no)?(?:jax_array|jax_parallel_functions_output_gd
 codemod.text(rb"\b(?:JAX_ARRAY|JAX_PARALLEL_FUNCTIONS_OUTPUT_GDA)\b", _REMOVE)
 
 
-def _settled(site: Site, setting: flags.Setting) -> Report:
+def _settled(site: Site, setting: flags.Setting) -> Report | None:
     """What becomes of a place that sets a flag."""
     flag, changes = setting.flag, setting.changes
     if not site.target_has("0.4.1"):
         return site.manual(_TOO_OLD.format(flag=flag))
+    if flag == flags.ARRAY and _undecided(site):
+        return None
     restores = setting.value is not None and flags.reads_flag(site.source, setting.value) == flag
     if setting.on or restores:
         if not changes:
@@ -125,7 +126,7 @@ def manager(site: CallSite) -> Reports:
 def read(site: NameSite) -> Reports:
     """``config.jax_array`` is true wherever it is read."""
     flag = flags.READS[site.symbol]
-    if not isinstance(site.node, ast.Attribute) or not isinstance(site.node.ctx, ast.Load):
+    if not _is_loaded(site.node):
         return None
     if site.symbol.startswith("absl.") and outside.defines_own_flag(site.source, flag):
         return None
@@ -140,20 +141,43 @@ def _folded(site: Site, node: ast.expr, flag: str) -> Reports:
         return None  # decided together with the hasattr
     saved = _saved(source, node, flag)
     if saved is not None:
-        return Rewrite(_GONE[flag], SAFE, (DeleteStatement(saved),))
-    return _report(site, fold(source, node, True), flag)
+        return Rewrite(_GONE[flag], SAFE, (flags.delete(saved, flag),))
+    if flag == flags.OUTPUT and flags.knows_jax_array(source):
+        return _report(site, fold(source, node, False), flag, _NO_EFFECT)
+    if flag == flags.ARRAY and _undecided(site):
+        return None
+    return _report(site, fold(source, node, True), flag, _GONE[flag])
+
+
+def _undecided(site: Site) -> bool:
+    """Whether a read of the other flag must be folded first: what it means hangs on the file's knowing about jax_array."""
+    if site.settings.allowed < REVIEW:
+        return False
+    source = site.source
+    reads = source.names(*(name for name, flag in flags.READS.items() if flag == flags.OUTPUT))
+    return any(_is_open(source, node) for node in reads)
+
+
+def _is_open(source: Source, node: ast.expr) -> bool:
+    if source.guard(node) or "jaxmigrate:" in source.text.splitlines()[node.lineno - 1] or not _is_loaded(node):
+        return False
+    return _saved(source, node, flags.OUTPUT) is not None or bool(fold(source, node, False).changes)
+
+
+def _is_loaded(node: ast.expr) -> bool:
+    return isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
 
 
 def _is_and(node: ast.AST | None) -> TypeGuard[ast.BoolOp]:
     return isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And)
 
 
-def _report(site: Site, folded: Fold, flag: str) -> Report:
+def _report(site: Site, folded: Fold, flag: str, why: str) -> Report:
     if not folded.changes:
-        return site.manual(f"cannot hold any more: {_GONE[flag]}")
+        return site.manual(f"cannot hold any more: {why}")
     doubtful = folded.dropped or folded.literal or flag == flags.OUTPUT
-    message = _GONE[flag] + (_OTHER_BRANCH if folded.dropped else "") + (_STRANDED if folded.strands else "")
-    return Rewrite(message, REVIEW if doubtful or folded.strands else SAFE, folded.changes)
+    message = why + (_OTHER_BRANCH if folded.dropped and flag == flags.ARRAY else "")
+    return Rewrite(message, REVIEW if doubtful else SAFE, folded.changes)
 
 
 def _saved(source: Source, node: ast.expr, flag: str) -> ast.stmt | None:
@@ -240,7 +264,7 @@ def _presence(site: StringSite, call: ast.expr) -> Reports:
     if _is_and(whole):
         reads = [v for v in whole.values if flags.reads_flag(source, v) == site.value]
         if reads and site.target_has("0.4.1"):
-            return _report(site, fold_operands(source, whole, [call, *reads]), site.value)
+            return _report(site, fold_operands(source, whole, [call, *reads]), site.value, _GONE[site.value])
     if isinstance(whole, ast.If) and whole.test is call and all(_updates(source, s) for s in whole.body):
         return None
     return site.manual(_PRESENCE)
@@ -291,7 +315,7 @@ def variable(site: StringSite) -> Reports:
     cleared = outside.clearing(source, site.node)
     if cleared is not None:
         known = any(c.value == site.value and outside.variable_setting(source, c) for c in source.strings)
-        return Rewrite(_GONE[flags.VARIABLES[site.value]], SAFE if known else REVIEW, (DeleteStatement(cleared),))
+        return Rewrite(_GONE[flags.VARIABLES[site.value]], SAFE if known else REVIEW, (flags.delete(cleared, site.value),))
     return site.manual(_READ_OUTSIDE.format(name=site.value)) if outside.reads_variable(source, site.node) else None
 
 
@@ -305,4 +329,6 @@ def variable_by_keyword(site: FileSite) -> Iterator[Report]:
     """``dict(os.environ, JAX_ARRAY="1")``."""
     for keyword, setting in outside.keyword_settings(site.source):
         assert keyword.arg is not None
-        yield replace(_settled(site, _unless_read(site.source, keyword.arg, setting)), at=keyword)
+        report = _settled(site, _unless_read(site.source, keyword.arg, setting))
+        if report is not None:
+            yield replace(report, at=keyword)

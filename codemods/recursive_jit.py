@@ -6,6 +6,7 @@ https://jax.readthedocs.io/en/latest/jax_array_migration.html, last section.
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -75,8 +76,15 @@ def together(facts: Sequence[Fact]) -> Iterator[tuple[Fact, str]]:
     on = [f for f in facts if f.value == "on"]
     off = [f for f in facts if f.value == "off"]
     if on and off:
-        yield off[0], _ADVICE.format(on=_places(on), off=_places(off))
+        root = _root(facts)
+        yield off[0], _ADVICE.format(on=_places(on, root), off=_places(off, root))
 
 
-def _places(facts: Sequence[Fact]) -> str:
-    return ", ".join(f"{fact.path}:{fact.position.line}" for fact in facts)
+def _places(facts: Sequence[Fact], root: str) -> str:
+    return ", ".join(f"{fact.path.removeprefix(root)}:{fact.position.line}" for fact in facts)
+
+
+def _root(facts: Sequence[Fact]) -> str:
+    """What absolute paths have in common: not worth repeating for each place."""
+    folders = [os.path.dirname(fact.path) for fact in facts]
+    return os.path.join(os.path.commonpath(folders), "") if all(map(os.path.isabs, folders)) else ""

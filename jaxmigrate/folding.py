@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from jaxmigrate.names import Source
 
 _HARMLESS_CALLS = frozenset({"isinstance", "issubclass", "hasattr", "callable", "len", "bool", "type"})
+_BOOL_CALLS = frozenset({"isinstance", "issubclass", "hasattr", "callable", "bool"})
 _WORD = re.compile(rb"\s*(?:and|or)(?:\s|\\)*")
 _COMMA = re.compile(rb"\s*,(?:\s|#[^\r\n]*)*")
 _CLOSING = re.compile(rb"[ \t]*(,?)(?:\s|#[^\r\n]*)*[\])}]")
@@ -32,8 +33,6 @@ class Fold:
     """Statements that go because they can no longer be reached."""
     literal: bool = False
     """The truth stays in the code as ``True`` or ``False``."""
-    strands: bool = False
-    """The block that stays never ends, so that the statements after it are not reached any more."""
     contradiction: bool = False
     """An ``assert`` that can only fail; there is no edit."""
 
@@ -60,14 +59,34 @@ def _statement(source: Source, parent: ast.AST | None, node: ast.expr, value: bo
         dropped = parent.orelse if value else parent.body
         if _makes_generator(source, parent, dropped):
             return _literal(node, value)
-        kept = parent.body if value else parent.orelse
-        return Fold((KeepBlock(parent, "body" if value else "orelse"),), dropped, strands=_strands(source, parent, kept))
+        return _branch(source, parent, value, dropped)
     if isinstance(parent, ast.Assert) and parent.test is node:
         return Fold((DeleteStatement(parent),)) if value else Fold((), contradiction=True)
     decorator = _needless_skip(source, parent, node, value)
     if decorator is not None:
         return Fold((remove_decorator(source, decorator),))
     return _literal(node, value)
+
+
+def _branch(source: Source, statement: ast.If, value: bool, dropped: list[ast.stmt]) -> Fold:
+    """Keep one branch; what it never lets run goes with the other."""
+    kept = statement.body if value else statement.orelse
+    start, end = source.span(statement)
+    empty = bool(kept) and all(isinstance(s, ast.Pass) for s in kept) and b"#" not in source.utf8[start:end]
+    if empty and not source.utf8.startswith(b"elif", start):
+        return Fold((DeleteStatement(statement),), dropped)
+    stranded = _stranded(source, statement, kept)
+    changes: tuple[Change, ...] = (KeepBlock(statement, "body" if value else "orelse"),)
+    if not stranded or _makes_generator(source, statement, stranded):
+        return Fold(changes, dropped)
+    first, last = source.offset(end_line(statement) + 1, 0), source.line_starts[end_line(stranded[-1]) :]
+    return Fold((*changes, ReplaceText(first, last[0] if last else len(source.utf8), "")), [*dropped, *stranded])
+
+
+def end_line(node: ast.stmt) -> int:
+    """The last line of a statement."""
+    assert node.end_lineno is not None
+    return node.end_lineno
 
 
 def _literal(node: ast.expr, value: bool) -> Fold:
@@ -100,8 +119,8 @@ def _operand(source: Source, whole: ast.BoolOp, node: ast.expr, value: bool) -> 
     """One operand of ``and``/``or`` is known: it decides the whole, or it drops out."""
     if value is isinstance(whole.op, ast.And):
         return fold_operands(source, whole, [node])
-    at = whole.values.index(node)
-    if at == 0 or (tests_truth(source, whole) and all(map(harmless, whole.values[:at]))):
+    before = whole.values[: whole.values.index(node)]
+    if all(map(harmless, before)) and (tests_truth(source, whole) or all(map(gives_bool, before))):
         return fold(source, whole, value)
     return _literal(node, value)
 
@@ -112,7 +131,7 @@ def fold_operands(source: Source, whole: ast.BoolOp, known: list[ast.expr]) -> F
     neutral = isinstance(whole.op, ast.And)
     if not rest:
         return fold(source, whole, neutral)
-    if whole.values[-1] in known and not tests_truth(source, whole):
+    if whole.values[-1] in known and not (tests_truth(source, whole) or gives_bool(rest[-1])):
         return Fold(tuple(_replace(node, str(neutral)) for node in known), literal=True)
     cut = _operand_cut(source, whole, known[0]) if len(known) == 1 and len(rest) > 1 else None
     if cut is not None:
@@ -149,6 +168,15 @@ def tests_truth(source: Source, node: ast.expr) -> bool:
     return isinstance(parent, (ast.If, ast.While, ast.IfExp, ast.Assert)) and parent.test is node
 
 
+def gives_bool(node: ast.expr) -> bool:
+    """Whether `node` is True or False, not just as good as."""
+    if isinstance(node, ast.UnaryOp):
+        return isinstance(node.op, ast.Not)
+    if isinstance(node, ast.Compare):
+        return all(isinstance(op, (ast.Is, ast.IsNot, ast.In, ast.NotIn)) for op in node.ops)
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _BOOL_CALLS
+
+
 def harmless(node: ast.expr) -> bool:
     """Whether leaving out the evaluation of `node` changes nothing (it may have raised, no more)."""
     if isinstance(node, (ast.Name, ast.Constant)):
@@ -161,15 +189,18 @@ def harmless(node: ast.expr) -> bool:
     return False
 
 
-def _strands(source: Source, statement: ast.If, kept: list[ast.stmt]) -> bool:
-    """Whether the kept block leaves for good although statements follow."""
+def _stranded(source: Source, statement: ast.If, kept: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements behind `statement` in its block that are never reached once only `kept` runs."""
     if not kept or not isinstance(kept[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break)):
-        return False
-    siblings = getattr(source.parent(statement), "body", [])
-    return statement in siblings and siblings[-1] is not statement
+        return []
+    parent = source.parent(statement)
+    blocks = (getattr(parent, name, None) for name in ("body", "orelse", "finalbody"))
+    block = next((b for b in blocks if isinstance(b, list) and statement in b), [])
+    after = block[block.index(statement) + 1 :] if block else []
+    return [] if any(isinstance(n, (ast.Global, ast.Nonlocal)) for s in after for n in ast.walk(s)) else after
 
 
-def _makes_generator(source: Source, statement: ast.If, dropped: list[ast.stmt]) -> bool:
+def _makes_generator(source: Source, statement: ast.stmt, dropped: list[ast.stmt]) -> bool:
     """Whether the last ``yield`` of a function would go, which would turn a generator into a plain function."""
     function = source.function(statement)
     if function is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections import Counter
 
 from hypothesis import assume, given
@@ -22,6 +23,12 @@ def result_of(data: bytes, case: Case) -> bytes:
     return result.after if result.status is Status.REWRITTEN else data
 
 
+@functools.cache
+def plain(case: Case) -> bytes:
+    """What becomes of the fixture as it is; that it equals after.py is not this file's business."""
+    return result_of(case.before, case)
+
+
 def kinds(result: FileResult) -> set[tuple[str, str]]:
     """What is left to do; of what was done, a move is one finding for the import or one for each use."""
     return {(f.codemod, f.outcome.value) for f in result.findings if f.outstanding}
@@ -36,7 +43,7 @@ def assert_settled(after: bytes, case: Case) -> None:
 
 
 def changed(case: Case, steps: list[change.Change]) -> tuple[str, str]:
-    pair = case.before.decode(), case.after.decode()
+    pair = case.before.decode(), plain(case).decode()
     for step in sorted(steps, key=change.CHANGES.index):
         new = step.apply(*pair)
         assume(new is not None)
@@ -62,7 +69,7 @@ def test_style_makes_no_difference(case: Case, steps: list[change.Change]) -> No
 
 @given(cases, st.lists(st.sampled_from(change.ENCODINGS), min_size=1, max_size=2, unique=True))
 def test_line_ends_and_encodings_are_kept(case: Case, steps: list[change.Recode]) -> None:
-    before, after = case.before, case.after
+    before, after = case.before, plain(case)
     for step in sorted(steps, key=change.ENCODINGS.index):
         before, after = recoded(before, step), recoded(after, step)
     result = result_of(before, case)
@@ -77,7 +84,7 @@ def test_bytes_between_edits_stay(case: Case) -> None:
     noisy = change.noisy(case.before.decode())
     after = result_of(noisy.encode(), case).decode()
     assert after.count(change.NOISE) == noisy.count(change.NOISE)
-    assert change.essence(change.quiet(after)) == change.essence(case.after.decode())
+    assert change.essence(change.quiet(after)) == change.essence(plain(case).decode())
 
 
 @given(cases)
@@ -89,7 +96,8 @@ def test_comments_survive_or_are_confessed(case: Case) -> None:
     assert result.status is not Status.FAILED, result.reason
     if result.status is Status.REWRITTEN:
         lost = Counter(change.comment_texts(before)) - Counter(change.comment_texts(result.after.decode()))
-        confessed = [f for f in result.findings if f.outcome is Outcome.APPLIED and "comment" in f.message]
+        words = ("comment goes", "branch that goes", "had no effect once")
+        confessed = [f for f in result.findings if f.outcome is Outcome.APPLIED and any(w in f.message for w in words)]
         assert not lost or confessed
         assert_settled(result.after, case)
 
@@ -100,8 +108,8 @@ def test_import_style_makes_no_difference(case: Case) -> None:
     assume(before is not None)
     assert before is not None
     result = rewrite(before.encode(), case)
-    plain = rewrite(case.before, case)
-    assert result.status is plain.status
-    assert kinds(result) == kinds(plain)
+    as_it_is = rewrite(case.before, case)
+    assert result.status is as_it_is.status
+    assert kinds(result) == kinds(as_it_is)
     if result.status is Status.REWRITTEN:
         assert_settled(result.after, case)

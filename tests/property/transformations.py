@@ -184,19 +184,21 @@ ENCODINGS: list[Recode] = [latin1, crlf, cr, byte_order_mark]
 
 
 def comment_texts(text: str) -> list[str]:
-    """All comments."""
-    return [t.string for t in tokenize.generate_tokens(io.StringIO(text).readline) if t.type == tokenize.COMMENT]
+    """All comments but type comments, which are code."""
+    comments_ = (t.string for t in tokenize.generate_tokens(io.StringIO(text).readline) if t.type == tokenize.COMMENT)
+    return [c for c in comments_ if not re.match(r"#\s*type:", c)]
 
 
 def comments(text: str) -> str | None:
-    """A comment of its own at the end of every line that can bear one."""
+    """A comment of its own at the end of every line that can bear one, imports aside: a comment on one speaks of that import."""
     ends: set[int] = set()
     try:
         tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
     except (tokenize.TokenError, SyntaxError):
         return None
     for token in tokens:
-        ends_line = token.type in (tokenize.NEWLINE, tokenize.NL) and token.line.strip()
+        bare = token.line.strip()
+        ends_line = token.type in (tokenize.NEWLINE, tokenize.NL) and bare and not bare.startswith(("import ", "from "))
         if ends_line and "#" not in token.line and "\\\n" not in token.line:
             ends.add(token.start[0])
     lines = text.splitlines(keepends=True)
