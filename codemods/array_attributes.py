@@ -75,7 +75,8 @@ def _yields_buffers(source: Source, node: ast.expr) -> bool:
     if isinstance(node, ast.ListComp) and len(node.generators) == 1:
         loop = node.generators[0]
         shards = isinstance(loop.iter, ast.Attribute) and loop.iter.attr == "addressable_shards"
-        return shards and isinstance(node.elt, ast.Attribute) and node.elt.attr == "data"
+        data = node.elt.value if isinstance(node.elt, ast.Subscript) else node.elt
+        return shards and isinstance(data, ast.Attribute) and data.attr == "data"
     return isinstance(node, ast.Attribute) and node.attr == "device_buffers"
 
 
@@ -159,47 +160,46 @@ def _buffers(site: AttributeSite) -> tuple[tuple[Change, ...], bool]:
     """The changes, and whether shapes may differ."""
     parent = site.parent()
     row = "[0]" if _is_pmap_result(site) else ""
-    if isinstance(parent, ast.Subscript) and parent.value is site.node and not isinstance(parent.slice, ast.Slice):
-        first = isinstance(parent.slice, ast.Constant) and parent.slice.value == 0
-        template = "{x}.addressable_data(0)" if first else "{x}.addressable_shards[{i}].data"
-        pieces = {"x": site.value} if first else {"x": site.value, "i": parent.slice}
-        return (site.replace(template + row, parent, **pieces),), not row
     if isinstance(parent, ast.Call) and getattr(parent.func, "id", "") == "len" and parent.args == [site.node]:
         return (site.replace("{x}.addressable_shards", x=site.value),), False
-    whole = parent if isinstance(parent, ast.Subscript) and parent.value is site.node else site.node
-    loop = site.source.parent(whole)
-    if not row and isinstance(loop, ast.comprehension) and loop.iter is whole and (changes := _in_comprehension(site, loop)):
-        return changes, True
+    if not isinstance(parent, ast.Subscript) or parent.value is not site.node:
+        return _in_comprehension(site, site.node, row) or (_listed(site, site.node, row),), not row
+    if isinstance(parent.slice, ast.Slice):
+        return _in_comprehension(site, parent, row) or (_listed(site, parent, row),), not row
+    if isinstance(parent.slice, ast.Constant) and parent.slice.value == 0:
+        return (site.replace("{x}.addressable_data(0)" + row, parent, x=site.value),), not row
+    change = site.replace("{x}.addressable_shards[{i}].data" + row, parent, x=site.value, i=parent.slice)
+    return (change,), not row
+
+
+def _listed(site: AttributeSite, whole: ast.expr, row: str) -> Change:
+    """All buffers, or a slice of them, as a list."""
     s = unused_in(site.text(site.value), "s", "shard")
-    if whole is not site.node and isinstance(parent, ast.Subscript):
-        cut = site.text(parent)[len(site.text()) :]
-        listed = f"[{s}.data{row} for {s} in {{x}}.addressable_shards{cut}]"
-        return (site.replace(listed, parent, x=site.value),), not row
-    return (site.replace(f"[{s}.data{row} for {s} in {{x}}.addressable_shards]", x=site.value),), not row
+    cut = site.text(whole)[len(site.text()) :]
+    return site.replace(f"[{s}.data{row} for {s} in {{x}}.addressable_shards{cut}]", whole, x=site.value)
 
 
-def _in_comprehension(site: AttributeSite, loop: ast.comprehension) -> tuple[Change, ...]:
+def _in_comprehension(site: AttributeSite, whole: ast.expr, row: str) -> tuple[Change, ...]:
     """``[f(b) for b in x.device_buffers]``: the variable runs over the shards, ``b.device()`` and ``b`` become theirs."""
     source = site.source
-    owner = source.parent(loop)
-    if not isinstance(loop.target, ast.Name) or owner is None:
+    loop = source.parent(whole)
+    if not isinstance(loop, ast.comprehension) or loop.iter is not whole or not isinstance(loop.target, ast.Name):
         return ()
-    changes: list[Change] = [site.replace("{x}.addressable_shards", x=site.value)]
-    for name in source.by_id.get(loop.target.id, ()):
-        if name is loop.target or owner not in source.ancestors(name):
-            continue
-        if source.scope(name) is not source.scope(loop.target):
-            return ()  # used in an inner lambda or comprehension
-        changes.append(_shard_use(site, name))
-    return tuple(changes)
+    owner = source.parent(loop)
+    uses = [
+        n for n in source.by_id.get(loop.target.id, ()) if n is not loop.target and any(a is owner for a in source.ancestors(n))
+    ]
+    if any(source.scope(n) is not source.scope(loop.target) for n in uses):
+        return ()  # used in an inner lambda or comprehension
+    return (site.replace("{x}.addressable_shards", x=site.value), *(_shard_use(site, n, row) for n in uses))
 
 
-def _shard_use(site: AttributeSite, name: ast.Name) -> Change:
+def _shard_use(site: AttributeSite, name: ast.Name, row: str) -> Change:
     attribute = site.source.parent(name)
     call = site.source.parent(attribute) if isinstance(attribute, ast.Attribute) and attribute.attr == "device" else None
     if isinstance(call, ast.Call) and call.func is attribute and not call.args:
         return site.replace("{b}.device", call, b=name)
-    return site.replace("{b}.data", name, b=name)
+    return site.replace("{b}.data" + row, name, b=name)
 
 
 def _shard_of_comprehension(site: AttributeSite) -> bool:

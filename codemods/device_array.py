@@ -17,9 +17,11 @@ from jaxmigrate_codemods._arrays import ALL_ARRAYS, ARRAY, DEVICE_ARRAYS, DEVICE
 _TYPES = "jax._src.device_array.device_array_types"
 _EXACT = "no array has exactly the type jax.Array (their class is private), so the test became isinstance, also True for tracers"
 _ABSTRACT = (
-    "the methods of jax.Array itself cannot be called (it is abstract): use the function of jax.numpy or operator, "
-    "or type(jnp.zeros(())) for the class that arrays really have"
+    "the methods of jax.Array itself cannot be called, it is abstract; the class that arrays really have is asked of one, "
+    "which starts JAX's backend where the expression runs"
 )
+_CONCRETE = "type({jax.numpy.zeros}(()))"
+_PATCHED = "attributes set on jax.Array do not reach all arrays: patch the function that uses them instead"
 
 codemod = Codemod(
     "device-array",
@@ -50,9 +52,9 @@ def _tested(site: NameSite) -> Reports:
 
 
 def _defined(site: NameSite) -> Reports:
-    """A module-level name for the class, or a tuple of classes: what holds for isinstance holds for it."""
-    used = container(site.source, site.node) is not site.node
-    return _tested(site) if used else None
+    """A tuple of classes by name: what holds for isinstance holds for it. A plain alias or a Union names a type."""
+    whole = container(site.source, site.node)
+    return _tested(site) if whole is not site.node and not isinstance(site.source.parent(whole), ast.Subscript) else None
 
 
 def _registered(site: NameSite) -> Reports:
@@ -79,8 +81,13 @@ def _constructed(site: NameSite) -> Reports:
 
 
 def _member(site: NameSite) -> Reports:
-    """``DeviceArray.method``."""
-    return site.manual(_ABSTRACT)
+    """``DeviceArray.method``: found on the class that arrays really have."""
+    attribute = site.parent()
+    if not isinstance(attribute, ast.Attribute) or not isinstance(attribute.ctx, ast.Load):
+        return site.manual(_PATCHED)
+    if attribute.attr in ("from_pyval", "make"):
+        return _constructed(site)
+    return Rewrite(_ABSTRACT, REVIEW, (site.replace(_CONCRETE),))
 
 
 def _passed(site: NameSite) -> Reports:
@@ -88,13 +95,11 @@ def _passed(site: NameSite) -> Reports:
     call = site.parent()
     if not isinstance(call, ast.Call) or call.args[:1] != [site.node]:
         return None
-    called = site.source.segment(call.func).rpartition(".")
-    if called[2] in ("getattr", "hasattr"):
-        return site.manual(_ABSTRACT)
-    if called[2] in ("setattr", "delattr", "object"):
-        return site.manual("attributes set on jax.Array do not reach all arrays: patch the function that uses them instead")
-    if called[2] in ("getmembers", "dir", "vars"):
-        return Rewrite("jax.Array is abstract and lists only some of the members that arrays have", REVIEW, ())
+    called = site.source.segment(call.func).rpartition(".")[2]
+    if called in ("setattr", "delattr", "object"):
+        return site.manual(_PATCHED)
+    if called in ("getattr", "hasattr", "getmembers", "dir", "vars"):
+        return Rewrite(_ABSTRACT, REVIEW, (site.replace(_CONCRETE),))
     return None
 
 

@@ -405,10 +405,12 @@ def _entries(entries: list[list[str]]) -> str:
 @codemod.name_(*SPECS)
 def sharding_spec(site: NameSite) -> Reports:
     """What describes a layout without naming a mesh; one that only fed a rewritten call is gone by the last round."""
-    if site.quoted or not site.direct:
-        return None
+    lines = sorted(n.lineno for n in site.source.names(site.symbol))
+    if getattr(site.node, "lineno", 0) != lines[0] or not site.direct:
+        return None  # said once, at the first of them
     name = site.symbol.rpartition(".")[2]
-    return site.manual(f"{name} left JAX in 0.10.0: a NamedSharding(mesh, PartitionSpec(...)) says the layout")
+    more = f" (also in line {', '.join(map(str, lines[1:]))})" if lines[1:] else ""
+    return site.manual(f"{name} left JAX in 0.10.0: a NamedSharding(mesh, PartitionSpec(...)) says the layout{more}")
 
 
 @codemod.name_(*MAKE_SHARDED, *MAKE_DEVICE)
