@@ -7,16 +7,33 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jaxmigrate.codemod import Piece, Site
+from jaxmigrate.codemod import CallSite, NameSite, Piece, Site
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
 
 HOMES = ("jax.experimental.global_device_array", "jax._src.global_device_array")
 CLASSES = tuple(f"{home}.GlobalDeviceArray" for home in HOMES)
+PLACE = ("global_shape", "global_mesh", "mesh_axes")
+"""The parameters that say where an array lies; all constructors begin with them."""
 ARRAY = "jax.Array"
 SPEC = "jax.sharding.PartitionSpec"
 _SHARDING = "{jax.sharding.NamedSharding}"
+_EFFECTS = frozenset(
+    {"next", "append", "pop", "normal", "uniform", "randint", "integers", "rand", "randn", "permutation", "choice", "read"}
+)
+_EAGER = (ast.Call, ast.keyword, ast.Attribute, ast.Subscript, ast.Tuple, ast.List, ast.Dict, ast.Starred)
+"""Nodes that always evaluate all their parts."""
+
+
+def in_homes(*names: str) -> tuple[str, ...]:
+    """The qualified names of members of the old module."""
+    return tuple(f"{home}.{name}" for home in HOMES for name in names)
+
+
+def named(function: str) -> tuple[str, ...]:
+    """The qualified names of a classmethod of the class, or of a function of the module."""
+    return tuple(f"{owner}.{function}" for owner in (CLASSES if function.startswith("from_") else HOMES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +113,53 @@ def shape_of(source: Source, shape: ast.expr) -> Part:
     return Part("{shape}", {"shape": shape})
 
 
+def order(site: CallSite, bound: dict[str, ast.expr]) -> str:
+    """What to say if joining mesh and axes moves an evaluation past another that may have effects."""
+    source = site.source
+    arguments = sorted(bound.values(), key=source.span)
+    mesh, axes = arguments.index(bound["global_mesh"]), arguments.index(bound["mesh_axes"])
+    passed = arguments[mesh + 1 : axes] if mesh < axes else arguments[axes + 1 : mesh + 1]
+    moved = [bound["mesh_axes"], *passed]
+    if passed and sum(not is_harmless(source, node) for node in moved) > 1:
+        return "the mesh axes are evaluated together with the mesh now, which changes the order of these arguments"
+    return ""
+
+
+def side_effects(site: CallSite, callback: ast.expr) -> str:
+    """What to say about a callback that minds how often it is called."""
+    value = site.source.value_of(callback)
+    body = value if isinstance(value, ast.Lambda) else _local_function(site.source, callback)
+    if body is None or not any(_has_effect(site.source, node) for node in ast.walk(body)):
+        return ""
+    return (
+        f"the callback {site.text(callback)} has effects: it is called once now if nothing is split (it was once a device), "
+        "and JAX 0.4.6 to 0.4.13 call it in no particular order"
+    )
+
+
+def _local_function(source: Source, name: ast.expr) -> ast.AST | None:
+    if not isinstance(name, ast.Name):
+        return None
+    bindings, _ = source.lookup(name.id, source.scope(name))
+    return bindings[0].node if len(bindings) == 1 and bindings[0].kind == "def" else None
+
+
+def _has_effect(source: Source, node: ast.AST) -> bool:
+    if not isinstance(node, ast.Call):
+        return isinstance(node, (ast.Nonlocal, ast.Global, ast.Yield))
+    function = node.func
+    name = function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
+    return name in _EFFECTS and not (source.resolve(function) or "").startswith(("jax.", "operator."))
+
+
+def is_bound_by_partial(site: NameSite) -> bool:
+    """Whether the name is the function that ``functools.partial(name, ...)`` binds arguments to."""
+    parent = site.parent()
+    return (
+        isinstance(parent, ast.Call) and site.node in parent.args[:1] and site.source.resolve(parent.func) == "functools.partial"
+    )
+
+
 def fresh(source: Source, at: ast.AST, names: Iterable[str]) -> Iterator[str]:
     """For each name one that neither hides nor is taken for another at `at`."""
     scope = source.scope(at)
@@ -122,12 +186,17 @@ def room_before(source: Source, node: ast.expr) -> ast.stmt | None:
     for ancestor in source.ancestors(node):
         if ancestor is statement:
             return statement
-        if not isinstance(ancestor, (ast.Call, ast.keyword, ast.Attribute, ast.Subscript, ast.Tuple, ast.List, ast.Dict, ast.Starred)):
+        if not isinstance(ancestor, _EAGER) or not _is_reached_first(source, ancestor, child):
             return None
-        for sibling in ast.iter_child_nodes(ancestor):
-            if sibling is child:
-                break
-            if isinstance(sibling, ast.expr) and not is_harmless(source, sibling):
-                return None
         child = ancestor
     return None
+
+
+def _is_reached_first(source: Source, parent: ast.AST, child: ast.AST) -> bool:
+    """Whether nothing with effects is evaluated before `child` in `parent`."""
+    for sibling in ast.iter_child_nodes(parent):
+        if sibling is child:
+            return True
+        if isinstance(sibling, ast.expr) and not is_harmless(source, sibling):
+            return False
+    return False

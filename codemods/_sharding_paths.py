@@ -1,4 +1,4 @@
-"""The data of `sharding_paths`: new name -> every old one (golden recordings of import paths, jax-api/surface), and the dead ends."""
+"""The data of `sharding_paths`: new name -> every old one, as recorded from the releases, and the dead ends."""
 
 from __future__ import annotations
 
@@ -46,38 +46,37 @@ MOVES: dict[str, tuple[str, ...]] = {
 
 _XMAP = "xmap left JAX in 0.4.31: write it with jax.shard_map, or with jax.vmap and shardings"
 _AUTO = "AUTO has no public name any more: leave the sharding unspecified, or give one"
-NO_SUCCESSOR: dict[str, str] = {
-    **dict.fromkeys(_at("xmap", _MAPS), _XMAP),
-    **dict.fromkeys((*_at("SerialLoop", _MAPS), *_at("serial_loop", _MAPS), *_at("make_xmap_callable", _MAPS)), f"it went with xmap; {_XMAP}"),
-    **dict.fromkeys(_at("ResourceEnv", _MAPS, _PXLA), "ResourceEnv is private now: jax.set_mesh sets a mesh, jax.sharding.get_mesh() gives it"),
-    **dict.fromkeys(_at("AUTO", _PJIT, _PXLA), _AUTO),
-    **dict.fromkeys(_at("PmapSharding", _EARLY, _EARLY_ARRAY, _PJIT), "PmapSharding left JAX in 0.10.0: a NamedSharding over a mesh of one "
-                    "axis splits the first dimension, but its shards keep that dimension"),
-    **dict.fromkeys(_SHARDED_JIT[:1] and tuple(f"{m}.sharded_jit" for m in _SHARDED_JIT), "sharded_jit is jax.jit with in_shardings and "
-                    "out_shardings"),
-}  # fmt: skip
-
+_ENV = "ResourceEnv is private now: jax.set_mesh sets a mesh, jax.sharding.get_mesh() gives it"
+_PMAP = (
+    "PmapSharding left JAX in 0.10.0: a NamedSharding over a mesh of one axis splits the first dimension too, "
+    "but its shards keep that dimension"
+)
+_ASYNC = "is private now: await the data, then put it together with jax.make_array_from_single_device_arrays"
 SERIALIZATION = ("jax.experimental.gda_serialization.serialization", "jax.experimental.array_serialization.serialization")
 """The old and the new module."""
+
+NO_SUCCESSOR: dict[str, str] = {
+    **dict.fromkeys(_at("xmap", _MAPS), _XMAP),
+    **{f"{_MAPS}.{name}": f"{name} went with xmap; {_XMAP}" for name in ("SerialLoop", "serial_loop", "make_xmap_callable")},
+    **dict.fromkeys(_at("ResourceEnv", _MAPS, _PXLA), _ENV),
+    **dict.fromkeys(_at("AUTO", _PJIT, _PXLA), _AUTO),
+    **dict.fromkeys(_at("PmapSharding", _EARLY, _EARLY_ARRAY, _PJIT), _PMAP),
+    **dict.fromkeys(_at("sharded_jit", *_SHARDED_JIT), "sharded_jit is jax.jit with in_shardings and out_shardings"),
+    **{
+        f"{home}.{name}": f"{name} {_ASYNC}"
+        for home in SERIALIZATION
+        for name in ("create_async_gda_from_callback", "create_async_array_from_callback")
+    },
+    **dict.fromkeys(
+        _at("estimate_read_memory_footprint", *SERIALIZATION), "estimate_read_memory_footprint left the public module"
+    ),
+}
+
 _MEMBERS = (
     "AsyncManager", "GlobalAsyncCheckpointManager", "GlobalAsyncCheckpointManagerBase", "TS_CONTEXT", "async_deserialize",
     "async_serialize", "get_tensorstore_spec", "run_deserialization", "run_serialization",
 )  # fmt: skip
 SERIALIZATION_MOVES = {f"{SERIALIZATION[0]}.{name}": f"{SERIALIZATION[1]}.{name}" for name in _MEMBERS}
-NO_SUCCESSOR |= {
-    f"{home}.{name}": text
-    for home in SERIALIZATION
-    for name, text in {
-        "create_async_gda_from_callback": "create_async_gda_from_callback is private now: await the data, then put it together with "
-        "jax.make_array_from_single_device_arrays",
-        "create_async_array_from_callback": "create_async_array_from_callback is private now: await the data, then put it together with "
-        "jax.make_array_from_single_device_arrays",
-        "estimate_read_memory_footprint": "estimate_read_memory_footprint left the public module",
-    }.items()
-}
-MANAGERS = tuple(f"{home}.GlobalAsyncCheckpointManager" for home in SERIALIZATION)
-MANAGER = MANAGERS[1]
-"""The type of a manager, as type inference names it."""
 
 GONE = {
     "jax.experimental.array": "jax.Array and the functions that make one are in jax itself",

@@ -24,8 +24,8 @@ codemod = Codemod(
     removed="0.4.7",
     link="https://docs.jax.dev/en/latest/jax_array_migration.html",
     words=frozenset(
-        {"local_shards", "_local_shards", "local_data", "_device_buffers", "global_shards", "mesh_axes", "_global_mesh", "GlobalDeviceArray",
-         "is_fully_addressable", "is_fully_replicated"}
+        {"local_shards", "_local_shards", "local_data", "_device_buffers", "global_shards", "mesh_axes", "_global_mesh",
+         "GlobalDeviceArray", "is_fully_addressable", "is_fully_replicated", "addressable_shards", "addressable_data"}
     ),
     applicability=UNSAFE,
 )  # fmt: skip
@@ -41,6 +41,11 @@ _OF_SHARDING = {
     "_local_devices": "{x}.sharding.mesh.local_devices",
     "_current_process": "{jax.process_index}()",
 }
+
+_ORDER = (
+    "the order of global_shards is no longer that of the mesh when several processes take part: find a shard by its device, "
+    "not by its position"
+)
 
 _Verdict = tuple[Applicability, str]
 
@@ -81,7 +86,13 @@ def _defines(source: Source, attribute: str) -> bool:
 def _bound(statement: ast.stmt) -> list[str]:
     if isinstance(statement, _FUNCTIONS):
         return [statement.name]
-    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target] if isinstance(statement, ast.AnnAssign) else []
+    targets = (
+        statement.targets
+        if isinstance(statement, ast.Assign)
+        else [statement.target]
+        if isinstance(statement, ast.AnnAssign)
+        else ()
+    )
     return [target.id for target in targets if isinstance(target, ast.Name)]
 
 
@@ -112,13 +123,14 @@ def local_data(site: AttributeSite) -> Reports:
         return _local_data_as_value(site, verdict)
     index = _only_argument(call)
     if index is None:
-        return site.manual("local_data takes one index: addressable_shards[index].data is what it gave") if verdict[0] is SAFE else None
+        known = verdict[0] is SAFE
+        return site.manual("local_data takes one index: addressable_shards[index].data is what it gave") if known else None
     if isinstance(index, ast.Constant) and index.value == 0:
         new = site.replace("{x}.addressable_data", x=site.value)
         return Rewrite(f"local_data(0) is addressable_data(0) now{verdict[1]}", verdict[0], (new,))
     new = site.replace("{x}.addressable_shards[{i}].data", call, x=site.value, i=index)
-    return Rewrite(f"local_data(i) is addressable_shards[i].data now (addressable_data ignores i for replicated arrays){verdict[1]}",
-                   verdict[0], (new,))  # fmt: skip
+    message = f"local_data(i) is addressable_shards[i].data now (addressable_data ignores i for replicated arrays){verdict[1]}"
+    return Rewrite(message, verdict[0], (new,))
 
 
 def _only_argument(call: ast.Call) -> ast.expr | None:
@@ -132,8 +144,7 @@ def _only_argument(call: ast.Call) -> ast.expr | None:
 def _local_data_as_value(site: AttributeSite, verdict: _Verdict) -> Reports:
     """The bound method handed on: it holds on to the array, as a name with one binding does."""
     if verdict[0] is not SAFE or site.source.definition(site.value) is None:
-        return site.manual("local_data is gone, and what holds on to it here is not the array: write a function that gives "
-                           "addressable_shards[index].data")  # fmt: skip
+        return site.manual("local_data is gone: write a function that gives addressable_shards[index].data of the array")
     new = site.replace("lambda index: {x}.addressable_shards[index].data", x=site.value)
     return Rewrite("local_data is gone: as a value it is a function of the shards", SAFE, (new,))
 
@@ -205,8 +216,7 @@ def global_shards(site: AttributeSite) -> Reports:
         return None
     parent = site.parent()
     if _is_position(parent, site.node) or (isinstance(parent, ast.Call) and _called(parent) in ("zip", "enumerate")):
-        return site.manual("the order of global_shards is no longer that of the mesh when several processes take part: "
-                           "find a shard by its device, not by its position")  # fmt: skip
+        return site.manual(_ORDER)
     return None
 
 

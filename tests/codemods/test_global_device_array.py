@@ -1,0 +1,406 @@
+"""global-device-array: what must be left alone first, then the calls, then the class."""
+
+from __future__ import annotations
+
+import pytest
+
+from jaxmigrate.model import Applicability
+from jaxmigrate.testing import applied, findings, rewritten, run, unchanged
+
+SELECT = "global-device-array"
+IMPORT = "from jax.experimental.global_device_array import GlobalDeviceArray\n"
+GDA = "from jax.experimental.global_device_array import GlobalDeviceArray as GDA\n"
+
+
+def call(before: str, after: str, *, head: str = "", **kw: object) -> None:
+    """A file of one expression."""
+    imports = "import jax\nfrom jax.sharding import NamedSharding, PartitionSpec as P\n" + head
+    rewritten(f"{IMPORT}{imports}y = {before}\n", f"{imports}y = {after}\n", select=SELECT, **kw)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param("class GlobalDeviceArray: pass\ndef f(x):\n    return isinstance(x, GlobalDeviceArray)\n", id="own-class"),
+        pytest.param("from mylib import GlobalDeviceArray\nx = GlobalDeviceArray.from_callback(s, m, p, f)\n", id="another-package"),
+        pytest.param("from .gda import GlobalDeviceArray\ndef f(x: GlobalDeviceArray): ...\n", id="relative-module-of-unknown-origin"),
+        pytest.param("import jax\nx = GlobalDeviceArray.from_callback(s, m, p, f)\n", id="name-that-nothing-binds"),
+        pytest.param(
+            "import jax\ndef f(gda_lib, x):\n    return isinstance(x, gda_lib.GlobalDeviceArray)\n", id="parameter-called-like-the-module"
+        ),
+        pytest.param(
+            "try:\n    from jax import Array as GDA\nexcept ImportError:\n"
+            "    from jax.experimental.global_device_array import GlobalDeviceArray as GDA\ndef f(x: GDA): ...\n",
+            id="successor-is-tried-first",
+        ),
+        pytest.param(
+            "import jax\nif jax.__version_info__ < (0, 4, 7):\n    from jax.experimental.global_device_array import GlobalDeviceArray\n"
+            "else:\n    GlobalDeviceArray = jax.Array\n",
+            id="version-chooses",
+        ),
+        pytest.param("import jax\nprint('use GlobalDeviceArray.from_callback')\n", id="message"),
+        pytest.param('import jax\ndef f():\n    """Gives a GlobalDeviceArray."""\n', id="docstring"),
+        pytest.param("import jax\nx = 1  # was a GlobalDeviceArray\n", id="comment"),
+        pytest.param("import jax\ndef test_global_device_array(): ...\n", id="function-named-after-it"),
+        pytest.param("import jax\nx = {'GlobalDeviceArray': jax.Array}\n", id="string-key"),
+        pytest.param("import jax\nx = jax.make_array_from_callback(s, sharding, f)\n", id="successor"),
+        pytest.param("import jax\ndef f(self, x):\n    return self.GlobalDeviceArray.from_callback(x)\n", id="attribute-of-self"),
+        pytest.param("import jax\ndef f(global_shape, global_mesh, mesh_axes, data_callback): ...\n", id="parameters-of-the-same-names"),
+        pytest.param("from jaxtyping import Shaped\ndef get_shard_shape(a, b, c): ...\nget_shard_shape(1, 2, 3)\n", id="own-get-shard-shape"),
+    ],
+)
+def test_unchanged(source: str) -> None:
+    unchanged(source, select=SELECT)
+
+
+@pytest.mark.parametrize(
+    ("source", "messages"),
+    [
+        pytest.param(IMPORT + "x = GlobalDeviceArray.from_callback(*args)\n", ["cannot be imported", "*"], id="starred-arguments"),
+        pytest.param(IMPORT + "x = GlobalDeviceArray.from_callback(s, m, **kw)\n", ["cannot be imported", "*"], id="keyword-dict"),
+        pytest.param(IMPORT + "x = GlobalDeviceArray.from_callback(s, m, p)\n", ["cannot be imported", "data_callback"], id="argument-missing"),
+        pytest.param(IMPORT + "x = GlobalDeviceArray(s, m, p, b, mesh=m)\n", ["cannot be imported", "mesh"], id="argument-unknown"),
+        pytest.param(IMPORT + "class A(GlobalDeviceArray): ...\n", ["cannot be imported", "subclass"], id="subclass"),
+        pytest.param(IMPORT + "f = GlobalDeviceArray.from_batched_callback\n", ["cannot be imported", "function"], id="batched-as-value"),
+        pytest.param(
+            IMPORT + "f = lambda: GlobalDeviceArray.from_batched_callback(s, m, p, cb)\n", ["cannot be imported", "no room"], id="batched-in-a-lambda"
+        ),
+        pytest.param(
+            IMPORT + "f = [GlobalDeviceArray.from_batched_callback(s, m, p, cb) for s in shapes]\n",
+            ["cannot be imported", "no room"],
+            id="batched-in-a-comprehension",
+        ),
+        pytest.param(
+            IMPORT + "x = ok and GlobalDeviceArray.from_batched_callback(s, m, p, cb)\n", ["cannot be imported", "no room"], id="batched-on-a-condition"
+        ),
+        pytest.param(
+            IMPORT + "x = f(g(), GlobalDeviceArray.from_batched_callback(s, m, p, cb))\n",
+            ["cannot be imported", "no room"],
+            id="batched-after-another-call",
+        ),
+        pytest.param(IMPORT + "x = type(y) in (GlobalDeviceArray, int)\n", ["cannot be imported", "isinstance"], id="type-in-a-tuple"),
+        pytest.param(IMPORT + "x = getattr(GlobalDeviceArray, name)\n", ["cannot be imported", "getattr"], id="getattr-of-the-class"),
+        pytest.param(IMPORT + "x = GlobalDeviceArray.local_data\n", ["cannot be imported", "abstract"], id="method-of-the-class"),
+        pytest.param(IMPORT + "handlers[GlobalDeviceArray] = f\n", ["cannot be imported", "key"], id="key-of-a-registry"),
+        pytest.param(
+            "import jax\n" + IMPORT + "f.register(jax.Array)(g)\nf.register(GlobalDeviceArray)(h)\n",
+            ["cannot be imported", "another handler"],
+            id="two-handlers-become-one",
+        ),
+        pytest.param(
+            "from jax.experimental.global_device_array import Shard\nx = Shard(d, i, 0)\n", ["cannot be imported", "jax.Shard"], id="shard-made-by-hand"
+        ),
+        pytest.param(
+            "from jax.experimental.global_device_array import _GdaFastPathArgs\nx = _GdaFastPathArgs(a, b)\n",
+            ["cannot be imported", "internal"],
+            id="internal-helper",
+        ),
+        pytest.param("from jax.experimental.global_device_array import *\nx = GlobalDeviceArray\n", ["gone"], id="star-import"),
+        pytest.param(IMPORT + "x: GlobalDeviceArray = 1  # jaxmigrate: ignore[global-device-array]\n", ["not all migrated: line 2"], id="suppressed-use"),
+    ],
+)
+def test_left_to_a_human(source: str, messages: list[str]) -> None:
+    unchanged(source, select=SELECT, findings=messages)
+
+
+def test_own_names_are_not_hidden_by_what_is_written_out() -> None:
+    rewritten(
+        "import jax\n" + GDA + "def f(sharding, shards, cb):\n    return GDA.from_batched_callback(sharding.shape, m, p, cb)\n",
+        """
+        import jax
+        def f(sharding, shards, cb):
+            sharding_ = jax.sharding.NamedSharding(m, p)
+            shard_indices = sharding_.addressable_devices_indices_map(sharding.shape)
+            shards_ = cb(list(shard_indices.values()))
+            return jax.make_array_from_single_device_arrays(sharding.shape, sharding_, [jax.device_put(s, d) for s, d in zip(shards_, shard_indices)])
+        """,
+        select=SELECT,
+    )
+
+
+def test_two_batched_calls_in_one_statement_get_names_of_their_own() -> None:
+    result = run(
+        "import jax\n" + GDA + "x = (GDA.from_batched_callback(s, m, p, f), GDA.from_batched_callback(t, m, p, g))\n", select=SELECT
+    )
+    text = result.after.decode()
+    assert "GDA" not in text or "no room" in str(result.findings)
+    assert text.count("shards = f(") == 1
+
+
+def test_call_inside_a_condition_is_not_pulled_out_of_it() -> None:
+    unchanged(IMPORT + "if a:\n    pass\nelif GlobalDeviceArray.from_batched_callback(s, m, p, f):\n    pass\n", select=SELECT, findings=2)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param(
+            "GlobalDeviceArray.from_callback((4,), mesh, P('x'), cb)",
+            "jax.make_array_from_callback((4,), NamedSharding(mesh, P('x')), cb)",
+            id="positional",
+        ),
+        pytest.param(
+            "GlobalDeviceArray.from_callback([4], mesh, ['x'], cb)",
+            "jax.make_array_from_callback((4,), NamedSharding(mesh, P('x')), cb)",
+            id="lists-of-the-oldest-versions",
+        ),
+        pytest.param(
+            "GlobalDeviceArray.from_callback([], mesh, (), cb)", "jax.make_array_from_callback((), NamedSharding(mesh, P()), cb)", id="empty-lists"
+        ),
+        pytest.param(
+            "GlobalDeviceArray.from_callback(s, mesh, None, cb)",
+            "jax.make_array_from_callback(s, NamedSharding(mesh, P()), cb)",
+            id="none-for-the-axes",
+        ),
+        pytest.param(
+            "GlobalDeviceArray.from_callback(s, mesh, mesh_axes=P(), data_callback=cb)",
+            "jax.make_array_from_callback(s, NamedSharding(mesh, P()), data_callback=cb)",
+            id="mixed",
+        ),
+        pytest.param(
+            "GlobalDeviceArray.from_callback(mesh_axes=P(), data_callback=cb, global_mesh=mesh, global_shape=s)",
+            "jax.make_array_from_callback(data_callback=cb, sharding=NamedSharding(mesh, P()), shape=s)",
+            id="keywords-in-another-order",
+        ),
+        pytest.param(
+            "GlobalDeviceArray(s, mesh, P(), bufs, None, False)",
+            "jax.make_array_from_single_device_arrays(s, NamedSharding(mesh, P()), bufs)",
+            id="internal-arguments-by-position",
+        ),
+        pytest.param(
+            "GlobalDeviceArray(s, mesh, P(), [b for b in bufs], _gda_fast_path_args=None)",
+            "jax.make_array_from_single_device_arrays(s, NamedSharding(mesh, P()), [b for b in bufs])",
+            id="internal-argument-by-keyword",
+        ),
+        pytest.param(
+            "GlobalDeviceArray.from_callback(s, sh.mesh, sh.spec, cb)", "jax.make_array_from_callback(s, sh, cb)", id="mesh-and-spec-of-one-sharding"
+        ),
+        pytest.param(
+            "GlobalDeviceArray.from_callback(s, self.mesh, self.mesh_axes, cb)",
+            "jax.make_array_from_callback(s, NamedSharding(self.mesh, self.mesh_axes), cb)",
+            id="mesh-and-axes-of-an-own-object",
+        ),
+        pytest.param(
+            "GlobalDeviceArray.from_callback(s, a.mesh, b.mesh_axes, cb)",
+            "jax.make_array_from_callback(s, NamedSharding(a.mesh, b.mesh_axes), cb)",
+            id="mesh-and-axes-of-two-objects",
+        ),
+        pytest.param(
+            "GlobalDeviceArray(x.shape, x.mesh, x.mesh_axes, bufs)",
+            "jax.make_array_from_single_device_arrays(x.shape, x.sharding, bufs)",
+            id="all-three-of-one-array",
+        ),
+        pytest.param(
+            "GlobalDeviceArray.from_callback(s, mesh, P('x'), lambda i: d[i])",
+            "jax.make_array_from_callback(s, NamedSharding(mesh, P('x')), lambda i: d[i])",
+            id="lambda",
+        ),
+        pytest.param(
+            "GlobalDeviceArray.from_callback(s, mesh, P('x'), GlobalDeviceArray.from_callback(t, mesh, P(), cb).__getitem__)",
+            "jax.make_array_from_callback(s, NamedSharding(mesh, P('x')), jax.make_array_from_callback(t, NamedSharding(mesh, P()), cb).__getitem__)",
+            id="nested",
+        ),
+    ],
+)
+def test_calls(before: str, after: str) -> None:
+    call(before, after)
+
+
+def test_comments_between_the_arguments_stay() -> None:
+    rewritten(
+        f"""
+        import jax
+        {GDA.strip()}
+        x = GDA.from_callback(
+            shape,  # all rows
+            mesh,
+            spec,
+            cb,  # reads from disk
+        )
+        """,
+        """
+        import jax
+        x = jax.make_array_from_callback(
+            shape,  # all rows
+            jax.sharding.NamedSharding(mesh, spec),
+            cb,  # reads from disk
+        )
+        """,
+        select=SELECT,
+    )
+
+
+def test_comment_of_a_dropped_argument_makes_it_a_review() -> None:
+    found = applied(run(f"import jax\n{GDA}x = GDA.from_callback(\n    s,\n    m,\n    spec,  # rows only\n    cb,\n)\n", select=SELECT))
+    assert any("rows only" in f.message and f.applicability is Applicability.REVIEW for f in found)
+
+
+def test_axes_that_move_past_an_effect_are_said() -> None:
+    found = findings(f"import jax\n{GDA}x = GDA.from_callback(mesh_axes=axes(), data_callback=make(), global_mesh=m, global_shape=s)\n", select=SELECT)
+    assert any("order" in f.message and f.applicability is Applicability.REVIEW for f in found)
+
+
+def test_axes_without_effects_move_silently() -> None:
+    found = findings(f"import jax\n{GDA}x = GDA.from_callback(mesh_axes=a, data_callback=make(), global_mesh=m, global_shape=s)\n", select=SELECT)
+    assert not any("order" in f.message for f in found)
+
+
+@pytest.mark.parametrize(
+    "callback",
+    [
+        "lambda i: next(it)[i]",
+        "lambda i: rng.normal(size=2)",
+        "lambda i: seen.append(i) or d[i]",
+    ],
+)
+def test_callback_with_effects_is_said(callback: str) -> None:
+    found = findings(f"import jax\n{GDA}x = GDA.from_callback(s, m, p, {callback})\n", select=SELECT)
+    assert any("once" in f.message and f.applicability is Applicability.REVIEW for f in found)
+
+
+def test_pure_callback_is_safe() -> None:
+    found = findings(f"import jax\n{GDA}x = GDA.from_callback(s, m, p, lambda i: np.ones(3)[i])\n", select=SELECT)
+    assert not any("once" in f.message for f in found)
+
+
+def test_partial_of_all_but_the_callback() -> None:
+    call(
+        "functools.partial(GlobalDeviceArray.from_callback, s, mesh, P())",
+        "functools.partial(jax.make_array_from_callback, s, NamedSharding(mesh, P()))",
+        head="import functools\n",
+    )
+
+
+def test_partial_of_keywords() -> None:
+    call(
+        "functools.partial(GlobalDeviceArray.from_callback, global_mesh=mesh, mesh_axes=P(), global_shape=s)",
+        "functools.partial(jax.make_array_from_callback, sharding=NamedSharding(mesh, P()), shape=s)",
+        head="import functools\n",
+    )
+
+
+def test_partial_without_the_axes_keeps_the_old_parameters() -> None:
+    result = run(f"import functools\nimport jax\n{IMPORT}f = functools.partial(GlobalDeviceArray.from_callback, s, m)\n", select=SELECT)
+    assert b"functools.partial(lambda global_shape, global_mesh, mesh_axes, data_callback: jax.make" in result.after
+    assert result.after.endswith(b", s, m)\n")
+
+
+def test_list_of_buffers_only_where_a_tuple_was_literal() -> None:
+    call(
+        "GlobalDeviceArray(s, mesh, P(), (a, b))",
+        "jax.make_array_from_single_device_arrays(s, NamedSharding(mesh, P()), list((a, b)))",
+        target="0.4.13",
+    )
+    call("GlobalDeviceArray(s, mesh, P(), (a, b))", "jax.make_array_from_single_device_arrays(s, NamedSharding(mesh, P()), (a, b))")
+
+
+# -- the class ------------------------------------------------------------------------------------------------------------------
+
+
+def of_isinstance(test: str, **kw: object) -> list[str]:
+    found = applied(run(f"import jax\n{IMPORT}{test}\n", select=SELECT, **kw))
+    return [f"{f.applicability}: {f.message}" for f in found if f.position.line > 2]
+
+
+def test_isinstance_says_what_was_taken() -> None:
+    (message,) = of_isinstance("def f(x): return isinstance(x, GlobalDeviceArray)")
+    assert message.startswith("review") and "every array" in message and "multiprocess" in message
+
+
+def test_isinstance_in_a_jitted_function_speaks_of_tracers() -> None:
+    (message,) = of_isinstance("@jax.jit\ndef f(x): return isinstance(x, GlobalDeviceArray)")
+    assert "f is decorated with jax.jit" in message
+
+
+def test_isinstance_behind_an_arm_that_takes_all_is_said() -> None:
+    source = "def f(x):\n    if isinstance(x, jax.Array):\n        return 1\n    elif isinstance(x, GlobalDeviceArray):\n        return 2"
+    (message,) = of_isinstance(source)
+    assert "line 4 takes them all" in message
+
+
+def test_leaf_predicate_is_safe() -> None:
+    (message,) = of_isinstance("y = jax.tree_util.tree_leaves(t, is_leaf=lambda x: isinstance(x, GlobalDeviceArray))")
+    assert message.startswith("safe")
+
+
+MULTI = {"select": SELECT, "options": {"global-device-array.isinstance": "multiprocess"}}
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param(
+            "isinstance(x, GlobalDeviceArray)", "isinstance(x, jax.Array) and not x.is_fully_addressable", id="alone"
+        ),
+        pytest.param(
+            "not isinstance(x, GlobalDeviceArray)", "not (isinstance(x, jax.Array) and not x.is_fully_addressable)", id="negated"
+        ),
+        pytest.param(
+            "isinstance(x, (GlobalDeviceArray, int))",
+            "isinstance(x, int) or (isinstance(x, jax.Array) and not x.is_fully_addressable)",
+            id="one-other",
+        ),
+        pytest.param(
+            "a and isinstance(x, (int, GlobalDeviceArray, str))",
+            "a and (isinstance(x, (int, str)) or (isinstance(x, jax.Array) and not x.is_fully_addressable))",
+            id="two-others-under-and",
+        ),
+        pytest.param(
+            "isinstance(self.x[0], GlobalDeviceArray)",
+            "isinstance(self.x[0], jax.Array) and not self.x[0].is_fully_addressable",
+            id="subscript-of-attribute",
+        ),
+    ],
+)
+def test_multiprocess(before: str, after: str) -> None:
+    rewritten(f"import jax\n{IMPORT}y = {before}\n", f"import jax\ny = {after}\n", **MULTI)
+
+
+def test_multiprocess_does_not_evaluate_twice() -> None:
+    unchanged(f"import jax\n{IMPORT}y = isinstance(next(it), GlobalDeviceArray)\n", findings=["cannot be imported", "name first"], **MULTI)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param("type(x) is GlobalDeviceArray", "isinstance(x, jax.Array)", id="is"),
+        pytest.param("GlobalDeviceArray == type(f(x))", "isinstance(f(x), jax.Array)", id="reversed"),
+        pytest.param("type(x) is not GlobalDeviceArray", "not isinstance(x, jax.Array)", id="is-not"),
+        pytest.param("x.__class__ is GlobalDeviceArray", "isinstance(x, jax.Array)", id="dunder-class"),
+        pytest.param("a + (type(x) != GlobalDeviceArray)", "a + (not isinstance(x, jax.Array))", id="operand"),
+    ],
+)
+def test_type_comparison(before: str, after: str) -> None:
+    rewritten(f"import jax\n{IMPORT}y = {before}\n", f"import jax\ny = {after}\n", select=SELECT)
+
+
+def test_registered_handler_is_a_review() -> None:
+    (message,) = of_isinstance("f.register(GlobalDeviceArray)(g)")
+    assert message.startswith("review") and "no tracers" in message
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param("get_shard_indices(s, m, p)", "jax.sharding.NamedSharding(m, p).devices_indices_map(s)", id="indices"),
+        pytest.param("get_shard_indices([8], m, ['x'])", "jax.sharding.NamedSharding(m, jax.sharding.PartitionSpec('x')).devices_indices_map((8,))", id="lists"),
+        pytest.param("get_shard_indices(x.shape, m, p)[d]", "jax.sharding.NamedSharding(m, p).devices_indices_map(x.shape)[d]", id="subscripted"),
+        pytest.param("f(get_shard_indices)", "f(lambda global_shape, global_mesh, mesh_axes: jax.sharding.NamedSharding(global_mesh, mesh_axes).devices_indices_map(global_shape))", id="value"),
+    ],
+)
+def test_layout_functions(before: str, after: str) -> None:
+    head = "from jax.experimental.global_device_array import get_shard_indices\n"
+    rewritten(f"import jax\n{head}y = {before}\n", f"import jax\ny = {after}\n", select=SELECT)
+
+
+def test_shard_shape_says_that_it_is_stricter() -> None:
+    source = "import jax\nfrom jax.experimental import global_device_array as g\ny = g.get_shard_shape(s, m, p)\n"
+    assert any("evenly" in f.message and f.applicability is Applicability.REVIEW for f in findings(source, select=SELECT))
+
+
+def test_old_names_of_the_module_in_annotations() -> None:
+    rewritten(
+        "import jax\nfrom jax.experimental import global_device_array as g\ndef f(a: g.Shape, b: 'g.Index', c: g.Device, d: g.MeshAxes): ...\n",
+        "import jax\ndef f(a: tuple[int, ...], b: 'tuple[slice, ...]', c: jax.Device, d: jax.sharding.PartitionSpec): ...\n",
+        select=SELECT,
+    )
