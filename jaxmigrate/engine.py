@@ -95,6 +95,17 @@ def _selected(pack: Pack, settings: Settings) -> list[Codemod]:
     return [c for c in pack.codemods.values() if (chosen is None or c.name in chosen) and c.name not in settings.ignore]
 
 
+_Applied = tuple[Proposal, list[Splice], str, Version | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """The edits of one round: proposal, its splices, comments it loses, JAX it needs; and all splices with imports."""
+
+    applied: list[_Applied]
+    splices: list[Splice]
+
+
 @dataclass(slots=True)
 class _Run:
     """The rounds of one file."""
@@ -120,23 +131,40 @@ class _Run:
         codemods = _selected(self.pack, self.settings)
         words = frozenset().union(*(c.words for c in codemods)) if codemods else frozenset()
         seen = {utf8}
+        source = self.parse(utf8, words)
         for _ in range(_MAX_ROUNDS):
-            source = self.parse(utf8, words)
             if self.original is None:
                 self.original = source
                 if _skip_file(source):
                     return utf8
             proposals = _collect(source, codemods, self.settings, self)
-            splices = self.choose(source, proposals) or self.tidy(source)
-            if not splices:
+            after, splices = self.edited(source, proposals, words)
+            if after is None:
                 self.leave(source, proposals)
                 return utf8
-            utf8 = apply(utf8, splices)
+            source, utf8 = after, after.utf8
             self.history.append(sorted(splices, key=lambda s: (s.start, s.end)))
             if utf8 in seen:
                 raise EditError("the edits of this file undo each other")
             seen.add(utf8)
         raise EditError(f"no end after {_MAX_ROUNDS} rounds of edits")
+
+    def edited(self, source: Source, proposals: list[Proposal], words: frozenset[str]) -> tuple[Source | None, list[Splice]]:
+        """The text after one round, parsed; None when there is nothing to do."""
+        chosen = self.choose(source, proposals, check=False)
+        splices = chosen.splices or self.tidy(source)
+        if not splices:
+            return None, []
+        try:
+            after = self.parse(apply(source.utf8, splices), words)
+        except SourceError:  # one of the edits breaks the syntax: find it by trying each on its own
+            chosen = self.choose(source, proposals, check=True)
+            splices = chosen.splices
+            if not splices:
+                return None, []
+            after = self.parse(apply(source.utf8, splices), words)
+        self.record(source, chosen)
+        return after, splices
 
     def parse(self, utf8: bytes, words: frozenset[str]) -> Source:
         source = Source(
@@ -153,12 +181,12 @@ class _Run:
         return source
 
 
-    def choose(self, source: Source, proposals: list[Proposal]) -> list[Splice]:
-        """Render and accept the edits of this round: inner before outer, none overlapping."""
+    def choose(self, source: Source, proposals: list[Proposal], *, check: bool) -> _Chosen:
+        """Render and accept the edits of this round: inner before outer, none overlapping; `check` parses after each."""
         speller = Speller(source, self.newline)
         renderer = Renderer(source, speller, self.newline)
         accepted: list[Splice] = []
-        applied: list[tuple[Proposal, list[Splice], str, Version | None]] = []
+        applied: list[_Applied] = []
         wanted = [p for p in proposals if self.wanted(source, p)]
         moves = [p for p in wanted if all(isinstance(c, MoveImport) for c in p.changes)]
         wanted = moves or wanted  # names that moved first: what is spelled after them then follows the file's new style
@@ -171,15 +199,21 @@ class _Run:
                 applied.append((proposal, splices, *twin[2:]))  # two sites ask for the same edit
                 speller.reset(mark)
                 continue
-            if splices is None or _overlap(accepted, [*splices, *speller.splices()]) or not self.keeps(source, proposal, splices, speller, note):
+            if splices is None or _overlap(accepted, [*splices, *speller.splices()]) or not self.may(proposal, note):
+                speller.reset(mark)
+                continue
+            if check and not self.parses(source, proposal, [*splices, *speller.splices()]):
                 speller.reset(mark)
                 continue
             accepted += splices
             applied.append((proposal, splices, note, self.required(renderer.spelled)))
-        for proposal, splices, note, needs in applied:
-            self.touch(source, splices)
+        return _Chosen(applied, swallow_blank_lines(source.utf8, [*accepted, *speller.splices()]))
+
+    def record(self, source: Source, chosen: _Chosen) -> None:
+        """Turn what was applied into findings."""
+        self.touch(source, chosen.splices)
+        for proposal, splices, note, needs in chosen.applied:
             self.findings.append(self.finding(source, proposal, Outcome.APPLIED, splices, note, needs))
-        return swallow_blank_lines(source.utf8, [*accepted, *speller.splices()])
 
     def wanted(self, source: Source, proposal: Proposal) -> bool:
         return (
@@ -202,16 +236,17 @@ class _Run:
             return None
         return splices
 
-    def keeps(self, source: Source, proposal: Proposal, splices: list[Splice], speller: Speller, note: str) -> bool:
-        """Whether the edit leaves a file that parses, and may be applied although it loses a comment."""
+    def may(self, proposal: Proposal, note: str) -> bool:
+        """Whether the settings allow the edit, although it loses the comments in `note`."""
         if note and self.settings.allowed < Applicability.REVIEW:
             proposal.applicability = Applicability.REVIEW
             return False
-        imports = speller.splices()
-        if _overlap(splices, imports):
-            return False  # both change one import statement: the next round's turn
+        return True
+
+    def parses(self, source: Source, proposal: Proposal, splices: list[Splice]) -> bool:
+        """Whether the file still parses after this edit alone; if not, it is given up."""
         try:
-            ast.parse(apply(source.utf8, [*splices, *imports]).decode("utf-8"))
+            ast.parse(apply(source.utf8, splices).decode("utf-8"))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             proposal.message += " (not edited: the result would not parse)"
             proposal.applicability = Applicability.MANUAL
@@ -238,9 +273,10 @@ class _Run:
 
 
     def touch(self, source: Source, splices: list[Splice]) -> None:
-        """Remember the names whose uses were replaced."""
-        for name, nodes in source.by_id.items():
-            for node in nodes:
+        """Remember the imported names whose uses were replaced."""
+        imported = {local_name(a) for statement in source.imports for a in statement.names}
+        for name in imported & source.by_id.keys():
+            for node in source.by_id[name]:
                 start, end = source.span(node)
                 if any(s.start <= start and end <= s.end for s in splices):
                     self.touched |= {name, chain(source, node)}
@@ -586,6 +622,8 @@ def _owner_of(qualified: str, owners: dict[str, Codemod]) -> Codemod | None:
 
 
 def _gone_uses(source: Source, module: str, codemod: Codemod, covered: list[tuple[int, int]]) -> Iterator[Proposal]:
+    if module.rpartition(".")[2].encode() not in source.utf8:
+        return
     for nodes in source.by_attribute.values():
         for node in nodes:
             found = source.resolved(node.value) if isinstance(node.value, (ast.Name, ast.Attribute)) else None

@@ -155,6 +155,7 @@ class Source:
         self._annotations: list[tuple[ast.expr, Scope]] = []
         self._scope_at: dict[ast.AST, Scope] = {}
         self._line_starts: list[int] | None = None
+        self._bound_to: dict[str, set[str]] | None = None
         self._resolved: dict[ast.AST, Resolved | None] = {}
         self._embedded_hosts: set[ast.AST] = set()
         self.scope_root = Scope(self.tree, None)
@@ -344,26 +345,26 @@ class Source:
                 found = self.resolved(attribute)
                 if found and found.qualified in wanted:
                     yield attribute, found
-        for name in self._local_names(wanted, leaves):
+        for name in self._local_names(wanted):
             for node in self.by_id.get(name, ()):
                 if isinstance(node.ctx, ast.Load):
                     found = self.resolved(node)
                     if found and found.qualified in wanted:
                         yield node, found
 
-    def _local_names(self, wanted: frozenset[str], leaves: set[str]) -> set[str]:
-        names: set[str] = set()
-        for scope in {self.scope_root, *self._scope_at.values()}:
-            for name, bindings in scope.bindings.items():
-                for binding in bindings:
-                    if binding.kind == "import":
-                        if binding.qualified in wanted:
-                            names.add(name)
-                    elif binding.kind == "assign" and isinstance(binding.value, (ast.Name, ast.Attribute)):
-                        found = self.resolved(binding.value)
-                        if found and found.qualified in wanted:
-                            names.add(name)
-        return names
+    def _local_names(self, wanted: frozenset[str]) -> set[str]:
+        """Names that some binding of the file, in some scope, gives one of these meanings."""
+        if self._bound_to is None:
+            self._bound_to = {}
+            for scope in {self.scope_root, *self._scope_at.values()}:
+                for bindings in scope.bindings.values():
+                    for binding in bindings:
+                        qualified: str | None = binding.qualified
+                        if binding.kind == "assign" and isinstance(binding.value, (ast.Name, ast.Attribute)):
+                            qualified = self.resolve(binding.value)
+                        if qualified:
+                            self._bound_to.setdefault(qualified, set()).add(binding.name)
+        return set().union(*(self._bound_to[q] for q in self._bound_to.keys() & wanted))
 
     def names(self, *qualified: str) -> list[ast.expr]:
         """The nodes that mean one of these names."""
