@@ -128,6 +128,8 @@ class Rewrite:
     changes: tuple[Change, ...]
     at: ast.AST | None = None
     """Where to report it, if not at the site."""
+    requires: str = ""
+    """The JAX it needs beyond what the names in its templates say, such as the release that gave a keyword."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -379,25 +379,46 @@ def _close(last: Any, comma: object, bracket: Any) -> tuple[Any, Any]:
 
 def add_to_import(text: str, name: str) -> str:
     """Add a name to a ``from`` import: in its place where the names are sorted, else at the end."""
+    return _add(text, libcst.ImportAlias(libcst.Name(name)))
+
+
+def join_imports(texts: Sequence[str]) -> str:
+    """One ``from`` import with the names of several of the same module."""
+    joined = texts[0]
+    for text in texts[1:]:
+        node = _from_import(text)[1]
+        known = {_import_name(n) for n in _from_import(joined)[1].names}  # type: ignore[union-attr]
+        for alias in node.names:  # type: ignore[union-attr]
+            if _import_name(alias) not in known:
+                joined = _add(joined, alias.with_changes(comma=libcst.MaybeSentinel.DEFAULT))
+    return joined
+
+
+def _from_import(text: str) -> tuple[libcst.SimpleStatementLine, libcst.ImportFrom]:
     statement = _parse_module(text + "\n").body[0]
     assert isinstance(statement, libcst.SimpleStatementLine)
     node = statement.body[0]
     assert isinstance(node, libcst.ImportFrom)
     assert not isinstance(node.names, libcst.ImportStar)
-    old = list(node.names)
+    return statement, node
+
+
+def _add(text: str, new: libcst.ImportAlias) -> str:
+    statement, node = _from_import(text)
+    old: list[libcst.ImportAlias] = list(node.names)  # type: ignore[arg-type]
+    name = _import_name(new).name
     keys = [_import_name(n).name for n in old]
     is_sorted = keys == sorted(keys, key=str.lower) or keys == sorted(keys)
     place = next((i for i, key in enumerate(keys) if key.lower() > name.lower()), len(old)) if is_sorted else len(old)
     space = next((n.comma.whitespace_after for n in old[:-1] if isinstance(n.comma, libcst.Comma)), libcst.SimpleWhitespace(" "))
     if isinstance(space, libcst.ParenthesizedWhitespace):
         space = libcst.ParenthesizedWhitespace(indent=space.indent, last_line=space.last_line)
-    new = libcst.ImportAlias(libcst.Name(name), comma=libcst.Comma(whitespace_after=space))
+    new = new.with_changes(comma=libcst.Comma(whitespace_after=space))
     if place == len(old):
         last = old[-1]
         new = new.with_changes(comma=last.comma)
         old[-1] = last.with_changes(comma=libcst.Comma(whitespace_after=space))
-    names = [*old[:place], new, *old[place:]]
-    changed = node.with_changes(names=names)
+    changed = node.with_changes(names=[*old[:place], new, *old[place:]])
     return code(statement.with_changes(body=[changed, *statement.body[1:]])).rstrip("\n")
 
 

@@ -16,7 +16,7 @@ from jaxmigrate import renames
 from jaxmigrate.codemod import AttributeSite, CallSite, Codemod, FileSite, Handler, Manual, NameSite, Note, Rewrite, StringSite, Unbindable
 from jaxmigrate.document import Document, DocumentError
 from jaxmigrate.edits import Collapse, EditError, Renderer, apply, swallow_blank_lines
-from jaxmigrate.imports import MovedName, MoveImport, Speller, chain, exported, is_used, local_name
+from jaxmigrate.imports import MovedName, MoveImport, Speller, chain, exported, is_used, line_end, line_start, local_name
 from jaxmigrate.model import (
     Applicability,
     Fact,
@@ -90,6 +90,16 @@ def project_findings(results: Iterable[FileResult], settings: Settings, pack: Pa
     return found
 
 
+def _embeddable(codemods: list[Codemod]) -> frozenset[str]:
+    """The words that make a quoted annotation worth parsing."""
+    words: set[str] = set()
+    for codemod in codemods:
+        words |= codemod.words
+        for table in (codemod.moves, codemod.names, codemod.calls):
+            words |= {name.rpartition(".")[2] for name in table}
+    return frozenset(words)
+
+
 def _selected(pack: Pack, settings: Settings) -> list[Codemod]:
     chosen = settings.select
     return [c for c in pack.codemods.values() if (chosen is None or c.name in chosen) and c.name not in settings.ignore]
@@ -123,13 +133,15 @@ class _Run:
     history: list[list[Splice]] = field(default_factory=list)
     touched: set[str] = field(default_factory=set)
     """Local names (and dotted prefixes) of which this run took away a use."""
+    arrived: set[str] = field(default_factory=set)
+    """Modules from which this run imports names that it moved."""
     refused: set[tuple[str, str, str]] = field(default_factory=set)
     """Edits that were given up, so that they are not tried again."""
 
 
     def to_fixpoint(self, utf8: bytes) -> bytes:
         codemods = _selected(self.pack, self.settings)
-        words = frozenset().union(*(c.words for c in codemods)) if codemods else frozenset()
+        words = _embeddable(codemods)
         seen = {utf8}
         source = self.parse(utf8, words)
         for _ in range(_MAX_ROUNDS):
@@ -152,7 +164,7 @@ class _Run:
     def edited(self, source: Source, proposals: list[Proposal], words: frozenset[str]) -> tuple[Source | None, list[Splice]]:
         """The text after one round, parsed; None when there is nothing to do."""
         chosen = self.choose(source, proposals, check=False)
-        splices = chosen.splices or self.tidy(source)
+        splices = chosen.splices or self.tidy(source) or self.merged(source)
         if not splices:
             return None, []
         try:
@@ -206,13 +218,16 @@ class _Run:
                 speller.reset(mark)
                 continue
             accepted += splices
-            applied.append((proposal, splices, note, self.required(renderer.spelled)))
+            applied.append((proposal, splices, note, self.required(renderer.spelled, proposal.requires)))
         return _Chosen(applied, swallow_blank_lines(source.utf8, [*accepted, *speller.splices()]))
 
     def record(self, source: Source, chosen: _Chosen) -> None:
         """Turn what was applied into findings."""
         self.touch(source, chosen.splices)
         for proposal, splices, note, needs in chosen.applied:
+            for change in proposal.changes:
+                if isinstance(change, MoveImport):
+                    self.arrived |= {m.module for m in change.moved}
             self.findings.append(self.finding(source, proposal, Outcome.APPLIED, splices, note, needs))
 
     def wanted(self, source: Source, proposal: Proposal) -> bool:
@@ -267,9 +282,10 @@ class _Run:
                         lost.append(text)
         return "; ".join(lost)
 
-    def required(self, spelled: set[str]) -> Version | None:
+    def required(self, spelled: set[str], stated: Version | None) -> Version | None:
         since = self.pack.facts.since
-        return max((since[name] for name in spelled if name in since), default=None)
+        versions = [since[name] for name in spelled if name in since]
+        return max([*versions, *([stated] if stated else [])], default=None)
 
 
     def touch(self, source: Source, splices: list[Splice]) -> None:
@@ -296,6 +312,23 @@ class _Run:
             if not _overlap(splices, found := renderer.render(change)):
                 splices += found
         return swallow_blank_lines(source.utf8, splices)
+
+    def merged(self, source: Source) -> list[Splice]:
+        """Join the ``from`` imports of one module that stand side by side since names were moved to it."""
+        from jaxmigrate.cst import join_imports
+
+        splices: list[Splice] = []
+        for module in sorted(self.arrived):
+            same = [s for s in source.tree.body if isinstance(s, ast.ImportFrom) and s.module == module and not s.level]
+            alone = [s for s in same if s.names[0].name != "*" and _has_line(source, s)]
+            if len(alone) > 1:
+                first, *rest = alone
+                text = join_imports([source.segment(s).replace("\r\n", "\n").replace("\r", "\n") for s in alone])
+                splices.append(Splice(*source.span(first), text.replace("\n", self.newline)))
+                for other in rest:
+                    start, end = source.span(other)
+                    splices.append(Splice(line_start(source.utf8, start), line_end(source.utf8, end), ""))
+        return splices
 
     def unused(self, source: Source, statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
         name = local_name(alias)
@@ -397,8 +430,6 @@ def _map_back(splices: Sequence[Splice], offset: int) -> int:
 
 
 def _first_line(source: Source, start: int) -> int:
-    from jaxmigrate.imports import line_end, line_start
-
     begin = line_start(source.utf8, start)
     return len(source.utf8[begin : line_end(source.utf8, start)].rstrip(b"\r\n"))
 
@@ -437,6 +468,13 @@ def _overlap(accepted: list[Splice], new: list[Splice]) -> bool:
 
 def _is_jax(qualified: str) -> bool:
     return qualified.partition(".")[0] in ("jax", "jaxlib")
+
+
+def _has_line(source: Source, node: ast.stmt) -> bool:
+    """Whether a statement has its lines to itself, without a comment."""
+    start, end = source.span(node)
+    before = source.utf8[line_start(source.utf8, start) : start]
+    return not before.strip() and not source.utf8[end : line_end(source.utf8, end)].strip() and b"#" not in source.utf8[start:end]
 
 
 def _imported(source: Source, statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
@@ -498,7 +536,8 @@ def _proposal(codemod: Codemod, node: ast.AST, symbol: str, resolved: Resolved |
     at = report.at or node
     if isinstance(report, Manual):
         return Proposal(codemod.name, at, report.message, Applicability.MANUAL, (), symbol, binding)
-    return Proposal(codemod.name, at, report.message, report.applicability, report.changes, symbol, binding)
+    needs = Version.parse(report.requires) if report.requires else None
+    return Proposal(codemod.name, at, report.message, report.applicability, report.changes, symbol, binding, requires=needs)
 
 
 _Site = tuple[ast.AST, str, Resolved | None, api.Report]
@@ -606,6 +645,8 @@ def _leftovers(source: Source, codemods: list[Codemod], found: list[Proposal], t
         for alias in statement.names:
             qualified = _imported(source, statement, alias)
             owner = dead.get(qualified) or _owner_of(qualified, owners)
+            if alias.name == "*":
+                continue  # `_stars` speaks of it
             waits = local_name(alias) in touched and not is_used(source, alias, statement)  # `tidy` will drop it
             if owner is not None and not waits and not _inside(source.span(statement), covered):
                 yield from _dead_import(source, statement, alias, qualified, owner)

@@ -228,22 +228,28 @@ def _test_guard(source: Source, test: ast.expr, in_body: bool) -> str:
         return ""
     if _is_version_test(source, test):
         return "the code around it chooses by jax's version"
-    name = _presence_test(source, test)
-    if name:
-        dead = name in source.dead_leaves or name in source.dead_members
-        if dead == in_body:
-            return f"the code around it asks whether {name!r} exists"
+    asked = _presence_test(source, test)
+    if asked and _is_dead(source, *asked) == in_body:
+        return f"the code around it asks whether {asked[1]!r} exists"
     return ""
 
 
-def _presence_test(source: Source, test: ast.expr) -> str:
-    """The attribute that ``hasattr(x, "name")`` asks for; also when the answer was put into a variable."""
+def _is_dead(source: Source, owner: ast.expr, name: str) -> bool:
+    """Whether ``hasattr(owner, name)`` is false on the newest JAX."""
+    module = source.resolve(owner)
+    if module is not None:
+        return f"{module}.{name}" in source.dead or source.facts.is_gone_module(f"{module}.{name}") or name in source.dead_members
+    return name in source.dead_leaves or name in source.dead_members
+
+
+def _presence_test(source: Source, test: ast.expr) -> tuple[ast.expr, str] | None:
+    """Object and attribute that ``hasattr(x, "name")`` asks for; also when the answer was put into a variable."""
     test = source.value_of(test)
     if isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "hasattr" and len(test.args) == 2:
         wanted = test.args[1]
         if isinstance(wanted, ast.Constant) and isinstance(wanted.value, str):
-            return wanted.value
-    return ""
+            return test.args[0], wanted.value
+    return None
 
 
 def _is_version_test(source: Source, test: ast.expr) -> bool:

@@ -253,10 +253,23 @@ def _neighbours(
             return None, family[0]
         plain = [n for n in head if isinstance(n, ast.Import)]
         return (plain or head)[-1], None
-    before = [n for n in family if isinstance(n, ast.Import) or _module_of(n) <= _module_of(new)]
+    fellows = [n for n in family if isinstance(n, ast.ImportFrom)]
+    before = [n for n in fellows if _module_of(n) <= _module_of(new)]
     if before:
         return before[-1], None
-    return (None, family[0]) if family else (head[-1], None)
+    if fellows:
+        return None, fellows[0]
+    return _last_plain(head, family[-1] if family else head[-1]), None
+
+
+def _last_plain(head: list[ast.Import | ast.ImportFrom], start: ast.Import | ast.ImportFrom) -> ast.Import | ast.ImportFrom:
+    """The end of the block of plain imports that `start` stands in: ``from`` imports come after it."""
+    last = start
+    for node in head[head.index(start) + 1 :]:
+        if not isinstance(node, ast.Import) or node.lineno != (last.end_lineno or last.lineno) + 1:
+            break
+        last = node
+    return last
 
 
 def _module_of(node: ast.Import | ast.ImportFrom) -> str:

@@ -391,7 +391,7 @@ class Source:
                         continue
                     seen.add(name)
                     spelled = self._spelled_through(name, bindings, qualified, at)
-                    if spelled and (best is None or len(spelled) < len(best)):
+                    if spelled and (best is None or _taste(spelled, qualified) < _taste(best, qualified)):
                         best = spelled
             scope = scope.parent
         return best
@@ -466,7 +466,16 @@ class Source:
 
 
     def embed(self, words: frozenset[str]) -> None:
-        """Parse string annotations and type comments that mention one of `words`, so that their names are found too."""
+        """Parse string annotations and type comments that mention one of `words`, so that their names are found too.
+
+        Local names that imports give to old classes and modules count as words.
+        """
+        words |= {
+            binding.name
+            for bindings in self.scope_root.bindings.values()
+            for binding in bindings
+            if binding.kind == "import" and (binding.qualified in self.dead or self.facts.is_gone_module(binding.qualified))
+        }
         for root, scope in self._annotations:
             for constant in _annotation_strings(root):
                 assert isinstance(constant.value, str)
@@ -537,6 +546,12 @@ class Source:
                 self.by_id.setdefault(node.id, []).append(node)
             elif isinstance(node, ast.Attribute):
                 self.by_attribute.setdefault(node.attr, []).append(node)
+
+
+def _taste(spelled: str, qualified: str) -> tuple[bool, int]:
+    """Shorter is better, but ``jax.Array`` is better than an alias of another name (``P`` for a longer path is fine)."""
+    renamed = spelled != qualified and qualified.count(".") == 1 and spelled.rpartition(".")[2] != qualified.rpartition(".")[2]
+    return renamed, len(spelled)
 
 
 def comments_of(utf8: bytes) -> list[tuple[int, str]]:

@@ -7,6 +7,7 @@ elsewhere the uses are rewritten and the import goes when the last use has gone.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 
@@ -15,8 +16,12 @@ from jaxmigrate import values
 from jaxmigrate.codemod import Codemod, Manual, Move, NameSite, ReplaceExpr, Rewrite, Template
 from jaxmigrate.edits import AnyChange, Collapse, elements
 from jaxmigrate.imports import MovedName, MoveImport, exported, local_name
-from jaxmigrate.model import Applicability, Settings
+from jaxmigrate.model import Applicability, Settings, Version
 from jaxmigrate.names import Binding, Resolved, Source
+
+
+_LOOKS_UP = re.compile(r"patch|import|locate|resolve|setattr|delattr", re.IGNORECASE)
+"""Callees that look an object up by a dotted path."""
 
 
 @dataclass(slots=True, eq=False)
@@ -32,6 +37,8 @@ class Proposal:
     old: Binding | None = None
     """The import the old name came through: new imports go beside it."""
     guard: str = ""
+    requires: Version | None = None
+    """The JAX that the edit needs beyond what its names say (a keyword, say)."""
 
 
 @dataclass(slots=True, eq=False)
@@ -273,9 +280,9 @@ def _path_string(source: Source, node: ast.Constant, codemod: Codemod, move: Mov
     if literal.count(move.old) != 1 or len(literal) > len(move.old) + 3:
         return
     call = source.parent(node)
-    patched = isinstance(call, ast.Call) and "patch" in source.segment(call.func)
-    what = "patched" if patched else "named in a string"
-    message = f"{_default(move)}; it is {what}, so check that the code under test still looks it up there"
+    if not isinstance(call, ast.Call) or not _LOOKS_UP.search(source.segment(call.func)):
+        return  # a table of names, an expected output: data
+    message = f"{_default(move)}; it is named in a string, so check that the code under test still looks it up there"
     start, end = source.span(node)
     shift = literal.index(move.old)
     change = api.ReplaceText(start + shift, end - (len(literal) - shift - len(move.old)), move.new)

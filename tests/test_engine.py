@@ -72,7 +72,7 @@ CASES = {
     "explicit_re_export_keeps_as": ("from jax.experimental import PartitionSpec as PartitionSpec\n",
                                     "from jax.sharding import PartitionSpec as PartitionSpec\n"),
     "two_moves_share_a_line": ("from jax.experimental.maps import Mesh\nfrom jax.experimental import PartitionSpec\nMesh(PartitionSpec)\n",
-                               "from jax.sharding import Mesh\nfrom jax.sharding import PartitionSpec\nMesh(PartitionSpec)\n"),
+                               "from jax.sharding import Mesh, PartitionSpec\nMesh(PartitionSpec)\n"),
     "module_attribute_move": ("import jax\nfrom jax.experimental import maps\nwith maps.Mesh(d, n): pass\n",
                               "import jax\nwith jax.sharding.Mesh(d, n): pass\n"),
     "module_still_used_stays": ("import jax\nfrom jax.experimental import maps\nmaps.Mesh(maps.xmap)\n",
