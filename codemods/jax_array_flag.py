@@ -159,7 +159,8 @@ def _undecided(site: Site) -> bool:
 
 
 def _is_open(source: Source, node: ast.expr) -> bool:
-    if source.guard(node) or "jaxmigrate:" in source.text.splitlines()[node.lineno - 1] or not _is_loaded(node):
+    line = source.utf8[source.offset(node.lineno, 0) :].splitlines()[0]
+    if source.guard(node) or b"jaxmigrate:" in line or not _is_loaded(node):
         return False
     return _saved(source, node, flags.OUTPUT) is not None or bool(fold(source, node, False).changes)
 

@@ -117,9 +117,9 @@ def aliased_pair(before: str, after: str) -> tuple[str, str] | None:
     names = _aliases(before)
     if not names or _aliases(after) - names or any(_is_quoted(ast.parse(before), name) for name in names):
         return None
-    for name in names:
-        pattern = rf"(?<![\w.]){name}(?!\w)"
-        before, after = re.sub(pattern, f"z\u00e9_{name}", before), re.sub(pattern, f"z\u00e9_{name}", after)
+    for number, name in enumerate(sorted(names)):  # as long as before: the shortest spelling wins
+        pattern, new = rf"(?<![\w.]){name}(?!\w)", name[:-1] + "\u00e9\u00f6\u00fc\u00f1\u00f8\u00e5\u00df\u00fe"[number % 8]
+        before, after = re.sub(pattern, new, before), re.sub(pattern, new, after)
     return before, after
 
 
@@ -150,6 +150,7 @@ def quiet(text: str) -> str:
     return text.replace(NOISE, "")
 
 
+NESTING = (under_if, under_try, in_function)
 _ORDER = (aliased, form_feeds, under_if, under_try, in_function, tabs, heading, trailing_lines, no_final_newline)
 CHANGES = [Change(f) for f in _ORDER]
 """In the order in which several of them are applied."""
@@ -242,6 +243,22 @@ def _renamed(text: str, names: dict[str, str]) -> str:
     for start, end, new in sorted(edits, reverse=True):
         data = data[:start] + new.encode() + data[end:]
     return data.decode()
+
+
+def structure(text: str) -> str:
+    """The program without its imports, names of jax.sharding in one spelling: what must not change when all of it is nested."""
+    return ast.dump(_Bare().visit(ast.parse(text)))
+
+
+class _Bare(ast.NodeTransformer):
+    def visit_Import(self, node: ast.Import) -> None:
+        return None
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        return None
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        return ast.Name(node.attr, ast.Load()) if ast.unparse(node.value) == "jax.sharding" else self.generic_visit(node)
 
 
 def essence(text: str) -> tuple[list[str], list[str]]:
