@@ -56,9 +56,12 @@ def inputs(source: Source, use: Pjit, called: Called) -> list[Input] | None:
 
 def is_concerned(source: Source, use: Pjit) -> bool:
     """Whether anything that this pjit is given, or gives back, may be local to a process."""
-    if not is_multi_process(source) or use.in_shardings() is None:
+    given = use.in_shardings()
+    if given is None or not is_multi_process(source):
         return False
-    return any(inputs(source, use, c) != [] or local_output(source, use, c) is not None for c in use.made.calls)
+    if (use.made.leak is not None or use.made.lowered) and not is_replicated(source, given[1]):
+        return True
+    return any(inputs(source, use, called) != [] for called in use.made.calls)
 
 
 def local_output(source: Source, use: Pjit, called: Called) -> ast.expr | None:
@@ -69,4 +72,5 @@ def local_output(source: Source, use: Pjit, called: Called) -> ast.expr | None:
     parent = source.parent(called.call)
     if isinstance(parent, ast.Expr) or (isinstance(parent, ast.Call) and source.resolve(parent.func) in (TO_LOCAL, HOST_LOCAL)):
         return None
-    return given[1]
+    spec: ast.expr = given[1]
+    return spec

@@ -23,7 +23,8 @@ MESHES = frozenset(
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _BLIND_MODULES = (
     "functools", "numpy", "math", "time", "os", "sys", "logging", "json", "itertools", "collections", "operator", "random", "re",
-    "jax.numpy", "jax.random", "jax.nn", "jax.tree", "jax.scipy", "jax.sharding", "jax.dtypes", "jax.experimental.multihost_utils",
+    "jax.numpy", "jax.random", "jax.nn", "jax.tree", "jax.scipy", "jax.sharding", "jax.dtypes",
+    "jax.experimental.multihost_utils",
 )  # fmt: skip
 """Packages whose functions do not look at the mesh of the context."""
 _BLIND = frozenset(
@@ -34,14 +35,23 @@ _BLIND = frozenset(
         "jax.profiler.start_trace", "jax.profiler.stop_trace", "jax.tree_util.tree_map", "jax.tree_util.tree_leaves",
     }
 )  # fmt: skip
-_BLIND_METHODS = frozenset(
+_ARRAY_METHODS = frozenset(
     {
-        "addressable_data", "all", "any", "append", "astype", "block_until_ready", "copy", "copy_to_host_async", "default_rng",
-        "delete", "extend", "format", "get", "info", "is_deleted", "item", "items", "join", "keys", "max", "mean", "min", "normal",
-        "ravel", "reshape", "set", "split", "squeeze", "startswith", "std", "strip", "sum", "time", "tolist", "uniform", "update",
-        "values", "warning", "write",
+        "addressable_data", "all", "any", "argmax", "argmin", "astype", "block_until_ready", "copy_to_host_async", "is_deleted",
+        "item", "max", "mean", "min", "ravel", "reshape", "squeeze", "std", "sum", "tolist", "transpose",
     }
 )  # fmt: skip
+"""Methods that only arrays have, or that look at nothing else even where something else has them."""
+_FUNCTIONS_AT = {
+    "functools.partial": (0,), "functools.reduce": (0,), "jax.lax.associative_scan": (0,), "jax.lax.cond": (1, 2),
+    "jax.lax.custom_linear_solve": (0, 2, 3), "jax.lax.custom_root": (0, 2, 3), "jax.lax.fori_loop": (2,), "jax.lax.map": (0,),
+    "jax.lax.reduce": (2,), "jax.lax.scan": (0,), "jax.lax.switch": (1,), "jax.lax.while_loop": (0, 1),
+    "jax.make_array_from_callback": (2,), "jax.numpy.apply_along_axis": (0,), "jax.numpy.vectorize": (0,), "jax.tree.map": (0,),
+    "jax.tree_map": (0,), "jax.tree_util.tree_map": (0,),
+}  # fmt: skip
+"""Where these functions take functions, which they run."""
+_ITERATING = frozenset({"enumerate", "list", "range", "reversed", "sorted", "tuple", "zip"})
+_CONTEXTS = ("jax.experimental.maps.", "jax.interpreters.pxla.thread_resources", "jax._src.mesh.thread_resources")
 _CONSTRAINTS = (*CONSTRAINT, LAX_CONSTRAINT)
 
 
@@ -73,10 +83,8 @@ def _used_as_mesh(source: Source, node: ast.expr) -> bool:
         return False
     scope = source.lookup(node.id, source.scope(node))[1]
     attributes = (a for word in ("axis_names", "device_ids") for a in source.by_attribute.get(word, ()))
-    return any(
-        isinstance(a.value, ast.Name) and a.value.id == node.id and source.lookup(node.id, source.scope(a))[1] is scope
-        for a in attributes
-    )
+    owners = [a.value for a in attributes if isinstance(a.value, ast.Name) and a.value.id == node.id]
+    return any(source.lookup(node.id, source.scope(owner))[1] is scope for owner in owners)
 
 
 def key_of(source: Source, node: ast.expr) -> tuple[object, ...] | None:
@@ -84,10 +92,16 @@ def key_of(source: Source, node: ast.expr) -> tuple[object, ...] | None:
     if isinstance(node, ast.Name):
         bindings, scope = source.lookup(node.id, source.scope(node))
         return ("name", node.id, scope) if scope is not None and len(bindings) == 1 else None
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
-        if source.definition(node) is not None:
-            return ("self", node.attr, source.enclosing_class(node))
-    return None
+    if not (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"):
+        return None
+    known = source.definition(node) is not None and not _set_from_outside(source, node.attr)
+    return ("self", node.attr, source.enclosing_class(node)) if known else None
+
+
+def _set_from_outside(source: Source, attribute: str) -> bool:
+    """Whether some object other than self is given this attribute."""
+    stores = (a for a in source.by_attribute.get(attribute, ()) if not isinstance(a.ctx, ast.Load))
+    return any(not (isinstance(a.value, ast.Name) and a.value.id == "self") for a in stores)
 
 
 def enclosing(source: Source, node: ast.AST, *, strict: bool = True) -> Context | None:
@@ -117,8 +131,7 @@ def _named_here(source: Source, statement: ast.With, made: ast.Call) -> Context:
 
 def _is_free(source: Source, name: str) -> bool:
     """Whether nothing in the file goes by this name."""
-    parameters = (a.arg for n in ast.walk(source.tree) if isinstance(n, ast.arguments) for a in (*n.posonlyargs, *n.args, *n.kwonlyargs))
-    return not source.mentions(name) and name not in parameters
+    return not source.mentions(name) and name not in (n.arg for n in ast.walk(source.tree) if isinstance(n, ast.arg))
 
 
 def near(source: Source, call: ast.AST, made_at: ast.AST) -> Context | None:
@@ -210,11 +223,12 @@ def speakable(source: Source, context: Context, at: ast.AST) -> bool:
     """Whether the mesh can be named at `at`, where a pjit-ed function is made: bound before it, and the same binding."""
     kind, name, owner = (*context.key, None, None)[:3]
     if kind == "with":
-        return name in source.ancestors(at)
+        return any(a is name for a in source.ancestors(at))
     if kind == "self":
         function = source.function(at)
-        inside = source.enclosing_class(at) is owner and function is not None and not isinstance(function, ast.Lambda)
-        return inside and _assigned_before(source, str(name), function, at)
+        if source.enclosing_class(at) is not owner or function is None or isinstance(function, ast.Lambda):
+            return False
+        return _assigned_before(source, str(name), function, at)
     if kind != "name":
         return False
     bindings, scope = source.lookup(str(name), source.scope(at))
@@ -223,8 +237,10 @@ def speakable(source: Source, context: Context, at: ast.AST) -> bool:
     binding = bindings[0]
     if scope is not source.scope(at) or binding.statement is None:  # runs later than the binding, or a parameter
         return True
-    around = list(source.ancestors(at))
-    return source.parent(binding.statement) in around and line(binding.statement) <= line(at)
+    block = source.parent(binding.statement)
+    if isinstance(binding.statement, ast.With):
+        block = binding.statement
+    return any(a is block for a in source.ancestors(at)) and line(binding.statement) <= line(at)
 
 
 def _assigned_before(source: Source, attribute: str, function: ast.AST, at: ast.AST) -> bool:
@@ -232,7 +248,7 @@ def _assigned_before(source: Source, attribute: str, function: ast.AST, at: ast.
     owner = source.enclosing_class(at)
     for node in source.by_attribute.get(attribute, ()):
         if isinstance(node.ctx, ast.Store) and source.enclosing_class(node) is owner and source.function(node) is function:
-            return line(node) < line(at)
+            return bool(line(node) < line(at))
     return True
 
 
@@ -272,9 +288,8 @@ def _look(source: Source, node: ast.AST, converted: Collection[ast.Call], needs:
         needs.other.append(node)
     elif isinstance(node, (ast.Name, ast.Attribute)):
         qualified = source.resolve(node) or ""
-        if qualified.startswith(("jax.experimental.maps.", "jax.interpreters.pxla.thread", "jax._src.mesh.thread")):
-            if qualified not in MESHES:
-                needs.other.append(node)
+        if qualified.startswith(_CONTEXTS) and qualified not in MESHES:
+            needs.other.append(node)
 
 
 def _look_at_call(source: Source, call: ast.Call, needs: Needs) -> Iterator[ast.AST]:
@@ -282,23 +297,58 @@ def _look_at_call(source: Source, call: ast.Call, needs: Needs) -> Iterator[ast.
     if qualified in _CONSTRAINTS:
         needs.constraints.append(call)
     elif qualified is not None and _is_blind(qualified):
-        pass
-    elif isinstance(call.func, ast.Name) and not source.lookup(call.func.id, source.scope(call))[0]:
-        if not hasattr(builtins, call.func.id) or call.func.id in ("eval", "exec", "__import__", "map", "filter"):
-            needs.other.append(call)
-    elif (body := function_body(source, call.func)) is not None and not isinstance(body, ast.Lambda) and not body.decorator_list:
-        yield from body.body
-    elif isinstance(body, ast.Lambda):
-        yield body.body
-    elif not (qualified is None and isinstance(call.func, ast.Attribute) and call.func.attr in _BLIND_METHODS):
+        for position in _FUNCTIONS_AT.get(qualified, ()):
+            yield from _run_by(source, call, position, needs)
+    elif (body := function_body(source, call.func)) is not None and not getattr(body, "decorator_list", ()):
+        yield body
+    elif not _is_blind_builtin(source, call.func) and not _is_blind_method(source, call.func):
         needs.other.append(call)
 
 
+def _run_by(source: Source, call: ast.Call, position: int, needs: Needs) -> Iterator[ast.AST]:
+    """The function that a higher-order one is given."""
+    given = call.args[position] if position < len(call.args) else None
+    elements = given.elts if isinstance(given, (ast.Tuple, ast.List)) else [given]
+    for element in elements:
+        body = function_body(source, element) if element is not None else None
+        if body is not None and not getattr(body, "decorator_list", ()):
+            yield body
+        elif element is None or not _is_blind(source.resolve(element) or ""):
+            needs.other.append(call)
+
+
+def _is_blind_builtin(source: Source, function: ast.expr) -> bool:
+    if not isinstance(function, ast.Name) or source.lookup(function.id, source.scope(function))[0]:
+        return False
+    return hasattr(builtins, function.id) and function.id not in ("eval", "exec", "__import__", "map", "filter", "next", "iter")
+
+
+def _is_blind_method(source: Source, function: ast.expr) -> bool:
+    """A method of an array, of a literal or of what NumPy made."""
+    if not isinstance(function, ast.Attribute) or source.resolve(function) is not None:
+        return False
+    if function.attr in _ARRAY_METHODS:
+        return True
+    if isinstance(function.value, ast.Subscript) and _is_at(function.value.value):
+        return True
+    value = source.value_of(function.value)
+    kind = source.infer(function.value) or ""
+    if isinstance(value, (ast.Constant, ast.Dict, ast.List, ast.Set, ast.JoinedStr)) or kind.startswith(("builtins.", "list[")):
+        return True
+    return isinstance(value, ast.Call) and (source.resolve(value.func) or "").startswith("numpy.")
+
+
+def _is_at(node: ast.expr) -> bool:
+    """``x.at``, of ``x.at[i].set(v)``."""
+    return isinstance(node, ast.Attribute) and node.attr == "at"
+
+
 def _is_blind(qualified: str) -> bool:
+    """Whether a function does not look at the mesh of the context."""
     if qualified in _BLIND or qualified in MESHES or qualified.rpartition(".")[2] in ("PartitionSpec", "NamedSharding"):
         return True
     if qualified.startswith("jax.lax."):
-        return qualified != LAX_CONSTRAINT
+        return bool(qualified != LAX_CONSTRAINT)
     return any(qualified == m or qualified.startswith(m + ".") for m in _BLIND_MODULES)
 
 
@@ -308,8 +358,8 @@ def _is_plain_iterable(source: Source, node: ast.expr) -> bool:
     if isinstance(value, (ast.Tuple, ast.List, ast.Set, ast.Dict, ast.ListComp, ast.DictComp, ast.Constant)):
         return True
     if isinstance(value, ast.Call):
-        if isinstance(value.func, ast.Name) and value.func.id in ("range", "enumerate", "zip", "reversed", "sorted", "list", "tuple"):
-            return all(_is_plain_iterable(source, a) or a is not value.args[0] for a in value.args) or value.func.id == "range"
+        if isinstance(value.func, ast.Name) and value.func.id in _ITERATING:
+            return value.func.id == "range" or all(_is_plain_iterable(source, a) for a in value.args)
         if isinstance(value.func, ast.Attribute) and value.func.attr in ("items", "keys", "values") and not value.args:
             return _is_plain_iterable(source, value.func.value)
         return (source.resolve(value.func) or "").startswith(("numpy.", "jax.numpy.", "jax.devices", "jax.random."))
@@ -369,7 +419,6 @@ def _string_lines(statement: ast.AST) -> set[int]:
     """The lines that begin inside a string, whose blanks are part of it."""
     found: set[int] = set()
     for node in ast.walk(statement):
-        if isinstance(node, (ast.Constant, ast.JoinedStr)) and node.end_lineno is not None and node.end_lineno > node.lineno:
-            if isinstance(node, ast.JoinedStr) or isinstance(node.value, (str, bytes)):
-                found.update(range(node.lineno + 1, node.end_lineno + 1))
+        if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes))):
+            found.update(range(node.lineno + 1, (node.end_lineno or node.lineno) + 1))
     return found

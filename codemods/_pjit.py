@@ -51,6 +51,7 @@ IN, OUT = ("in_shardings", "in_axis_resources"), ("out_shardings", "out_axis_res
 _AOT = frozenset({"lower", "trace", "eval_shape"})
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Argument = tuple[str | int, ast.expr]
 
 
@@ -247,17 +248,13 @@ class _Tracker:
     def value(self, node: ast.AST, bound: tuple[ast.expr, ...]) -> None:
         """`node` is an expression whose value is the callable."""
         parent = self.source.parent(node)
-        if isinstance(parent, ast.Call) and parent.func is node:
-            self.found.calls.append(Called(parent, (*bound, *parent.args)))
-        elif isinstance(parent, ast.Call) and parent.args[:1] == [node] and is_partial(self.source, parent):
-            self.value(parent, (*bound, *parent.args[1:]))
+        if isinstance(parent, ast.Call):
+            self._in_call(parent, node, bound)
         elif isinstance(parent, ast.Attribute):
             self._attribute_of(parent)
-        elif isinstance(parent, ast.Assign) and parent.value is node:
-            for target in parent.targets:
+        elif isinstance(parent, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and parent.value is node:
+            for target in parent.targets if isinstance(parent, ast.Assign) else [parent.target]:
                 self._target(target, bound)
-        elif isinstance(parent, (ast.AnnAssign, ast.NamedExpr)) and parent.value is node:
-            self._target(parent.target, bound)
             if isinstance(parent, ast.NamedExpr):
                 self.value(parent, bound)
         elif isinstance(parent, _FUNCTIONS) and node in parent.decorator_list:
@@ -266,6 +263,14 @@ class _Tracker:
                 self.decorates(parent, node)
         elif not isinstance(parent, ast.Expr):
             self._lose(node, _fate(parent))
+
+    def _in_call(self, call: ast.Call, node: ast.AST, bound: tuple[ast.expr, ...]) -> None:
+        if call.func is node:
+            self.found.calls.append(Called(call, (*bound, *call.args)))
+        elif call.args[:1] == [node] and is_partial(self.source, call):
+            self.value(call, (*bound, *call.args[1:]))
+        else:
+            self._lose(node, "it is passed on")
 
     def _attribute_of(self, attribute: ast.Attribute) -> None:
         call = self.source.parent(attribute)
@@ -334,7 +339,7 @@ class _Tracker:
 def _fate(parent: ast.AST | None) -> str:
     if isinstance(parent, ast.Return):
         return "it is returned"
-    if isinstance(parent, (ast.Call, ast.keyword)):
+    if isinstance(parent, ast.keyword):
         return "it is passed on"
     return "it is stored where it cannot be followed"
 
@@ -360,24 +365,31 @@ def _inherits(cls: ast.ClassDef | None, owner: ast.ClassDef) -> bool:
     return cls is not None and any(isinstance(b, ast.Name) and b.id == owner.name for b in cls.bases)
 
 
-def function_body(source: Source, node: ast.AST) -> ast.AST | None:
-    """The definition or lambda behind an expression that is handed to pjit."""
+def function_body(source: Source, node: ast.AST, *, rebound: bool = False) -> FunctionNode | None:
+    """The definition or lambda behind an expression.
+
+    With `rebound`, also the one that ``f`` means in ``f = pjit(f)``, where the name is bound twice.
+    """
     if isinstance(node, (*_FUNCTIONS, ast.Lambda)):
         return node
     if isinstance(node, ast.Call) and is_partial(source, node) and node.args:
-        return function_body(source, node.args[0])
+        return function_body(source, node.args[0], rebound=rebound)
     if isinstance(node, ast.Name):
-        bindings = source.lookup(node.id, source.scope(node))[0]
-        definitions = [b.node for b in bindings if isinstance(b.node, _FUNCTIONS)]
-        if len(definitions) == 1 and all(b.kind in ("def", "assign") for b in bindings):
-            return definitions[0]
-        value = source.definition(node)
-        return function_body(source, value) if isinstance(value, (ast.Lambda, ast.Call)) else None
+        return _named_function(source, node, rebound)
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
         owner = source.enclosing_class(node)
         methods = [s for s in owner.body if isinstance(s, _FUNCTIONS) and s.name == node.attr] if owner else []
         return methods[0] if len(methods) == 1 else None
     return None
+
+
+def _named_function(source: Source, node: ast.Name, rebound: bool) -> FunctionNode | None:
+    bindings = source.lookup(node.id, source.scope(node))[0]
+    definitions = [b.node for b in bindings if isinstance(b.node, _FUNCTIONS)]
+    if len(definitions) == 1 and (len(bindings) == 1 or (rebound and all(b.kind in ("def", "assign") for b in bindings))):
+        return definitions[0]
+    value = source.definition(node)
+    return function_body(source, value, rebound=rebound) if isinstance(value, (ast.Lambda, ast.Call)) else None
 
 
 def mentions(source: Source, root: ast.AST, qualified: tuple[str, ...]) -> Iterator[ast.expr]:
@@ -394,12 +406,12 @@ def is_gone(source: Source, node: ast.expr) -> bool:
 
 def is_replicated(source: Source, node: ast.expr) -> bool:
     """Whether a spec, or every spec of a tree, says "the same everywhere": None, ``P()``, ``P(None)``."""
-    node = source.value_of(node)
-    if isinstance(node, (ast.Tuple, ast.List)):
-        return all(is_replicated(source, e) for e in node.elts)
-    if isinstance(node, ast.Dict):
-        return all(is_replicated(source, v) for v in node.values)
-    return is_none(node) or (is_spec(source, node) and isinstance(node, ast.Call) and all(map(is_none, node.args)))
+    value = source.value_of(node)
+    if isinstance(value, (ast.Tuple, ast.List)):
+        return all(is_replicated(source, e) for e in value.elts)
+    if isinstance(value, ast.Dict):
+        return all(is_replicated(source, v) for v in value.values)
+    return is_none(value) or (is_spec(source, value) and isinstance(value, ast.Call) and all(map(is_none, value.args)))
 
 
 def is_global(source: Source, node: ast.expr) -> bool:
@@ -419,10 +431,9 @@ def _unpacked_global(source: Source, node: ast.expr) -> bool:
     if not isinstance(node, ast.Name):
         return False
     bindings = source.lookup(node.id, source.scope(node))[0]
-    statements = [b.statement for b in bindings]
-    return bool(statements) and all(
-        isinstance(s, ast.Assign) and isinstance(s.value, ast.Call) and source.resolve(s.value.func) == HOST_LOCAL for s in statements
-    )
+    values = [b.statement.value for b in bindings if isinstance(b.statement, ast.Assign)]
+    made = [v for v in values if isinstance(v, ast.Call) and source.resolve(v.func) == HOST_LOCAL]
+    return bool(bindings) and len(made) == len(bindings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -455,7 +466,8 @@ def _spec_changes(source: Source, node: ast.expr, at: ast.AST) -> Iterator[tuple
         _check_visible(source, node, at)
     elif isinstance(node, ast.Call) and source.resolve(node.func) in SHARDINGS and len(node.args) == 2:
         yield node, copied_spec(source, node.args[1], at)
-    elif isinstance(node, (ast.Name, ast.Attribute)) and (value := source.definition(node)) is not None:
+    elif isinstance(node, (ast.Name, ast.Attribute)) and source.definition(node) is not None:
+        value = source.value_of(node)
         same = not list(_spec_changes(source, value, at)) and is_visible(source, node, at)
         if not same:
             yield node, copied_spec(source, value, at)

@@ -48,6 +48,9 @@ _UNDECIDED = (
     "the {number} positional argument of pjit means static_argnums until JAX 0.4.3 and again from 0.4.14, and in_axis_resources "
     "in between; nothing here tells which is meant: pass it by its keyword"
 )
+_SHARED_DICT = "this dict holds old keywords of pjit but serves other code too: rename its keys by hand"
+_OLD_POSITIONS = "from JAX 0.4.4 to 0.4.13 these were the old names of in_shardings and out_shardings"
+_NEW_POSITION = "the position of {name} changed in JAX 0.4.4 and back in 0.4.14, its keyword did not"
 _ORDINALS = {3: "fourth", 4: "fifth", 5: "sixth", 6: "seventh", 7: "eighth"}
 
 
@@ -85,7 +88,7 @@ def _keywords(site: FileSite, call: ast.Call, table: dict[str, str]) -> Iterator
             changes += more
             unknown |= problem is not None and bool(old)
             if problem is not None and not isinstance(problem, str):
-                yield Manual("this dict holds old keywords of pjit but serves other code too: rename its keys by hand", at=problem)
+                yield Manual(_SHARED_DICT, at=problem)
     if changes:
         names = ", ".join(sorted({table[n] for n in table if _mentions(source, call, changes, n)}))
         message = f"spelled {names} since JAX 0.4.4" if names else "the shardings have new names since JAX 0.4.4"
@@ -135,7 +138,7 @@ def _dict_keys(source: Source, value: ast.expr, table: dict[str, str]) -> Iterat
 def _string(source: Source, node: ast.AST | None, table: dict[str, str]) -> Iterator[ReplaceText]:
     """The rename of a plain string constant, its quotes kept."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in table:
-        start, end = source.span(node)
+        start = source.span(node)[0]
         text = source.segment(node)
         at = text.find(node.value)
         if at > 0 and len(text) == at + len(node.value) + at - len(text[:at].rstrip("\"'")):
@@ -187,10 +190,10 @@ def _positional(source: Source, use: Pjit) -> Iterator[Report]:
             yield Manual("shardings are given twice by position: keep one of the two by its keyword", at=call)
             return
         edit = EditCall(call, drop=frozenset({1, 2}), to_keyword={i + 3: n for i, n in enumerate(names)})
-        yield Rewrite("from JAX 0.4.4 to 0.4.13 these were the old names of in_shardings and out_shardings", SAFE, (edit,), at=call)
+        yield Rewrite(_OLD_POSITIONS, SAFE, (edit,), at=call)
         return
     edit = EditCall(call, to_keyword={i + 3: n for i, n in enumerate(names)})
-    yield Rewrite(f"the position of {names[0]} changed in JAX 0.4.4 and back in 0.4.14, its keyword did not", SAFE, (edit,), at=call)
+    yield Rewrite(_NEW_POSITION.format(name=names[0]), SAFE, (edit,), at=call)
 
 
 def _names(kinds: list[str]) -> tuple[str, ...] | None:

@@ -186,7 +186,8 @@ def _rewrites(source: Source, plans: list[_Plan]) -> Iterator[Report]:
         owner = members[0].use.at
         kept = next((d for d in definitions if not _is_orphaned(source, d, members)), None)
         if kept is not None:
-            yield Manual(f"FROM_GDA comes from line {line(kept)}, which serves other code too: drop in_shardings by hand", at=owner)
+            why = f"FROM_GDA comes from line {line(kept)}, which serves other code too: drop in_shardings by hand"
+            yield Manual(why, at=owner)
             continue
         changes = [c for p in members for c in p.changes] + [DeleteStatement(d) for d in definitions]
         mixed = any(p.mixed for p in members)

@@ -23,7 +23,21 @@ from jaxmigrate.codemod import (
     Template,
 )
 from jaxmigrate_codemods import _host_local, _mesh
-from jaxmigrate_codemods._pjit import FROM_GDA, HOST_LOCAL, TO_LOCAL, Called, Pjit, Unreadable, copied_spec, grouped, mentions, spliced, uses
+from jaxmigrate_codemods._pjit import (
+    FROM_GDA,
+    HOST_LOCAL,
+    TO_LOCAL,
+    Called,
+    Pjit,
+    Unreadable,
+    copied_spec,
+    grouped,
+    is_replicated,
+    line,
+    mentions,
+    spliced,
+    uses,
+)
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
@@ -40,12 +54,13 @@ codemod = Codemod(
 )
 
 _ASSUMES = (
-    "with several processes pjit takes global arrays now: a NumPy array is refused, and an uncommitted jnp array is silently read "
-    "as the global value, each process using only its slice of its own copy; assumes that {names} is the part of this process"
+    "with several processes pjit takes global arrays now: a NumPy array is refused, and an uncommitted jnp array is silently "
+    "read as the global value, each process using only its slice of its own copy; assumes that {names} is the part of this "
+    "process"
 )
 _NO_MATCH = (
-    "several processes run this, and pjit takes global arrays now (an uncommitted jnp array is silently read as the global value): "
-    "convert what is local to a process with multihost_utils.host_local_array_to_global_array(x, mesh, spec); {why}"
+    "several processes run this, and pjit takes global arrays now (an uncommitted jnp array is silently read as the global "
+    "value): convert what is local to a process with multihost_utils.host_local_array_to_global_array(x, mesh, spec); {why}"
 )
 _SCATTERED = (
     "the devices of one process may not form a contiguous part of this mesh, which host_local_array_to_global_array needs: build "
@@ -63,8 +78,13 @@ def host_local_inputs(site: FileSite) -> Iterator[Report]:
     rewrites: list[tuple[Rewrite, _mesh.Context]] = []
     for use in uses(source):
         given = use.in_shardings()
-        waits = use.has_star() or len(use.positional()) > 2 or (use.call is not None and any(mentions(source, use.call, FROM_GDA)))
-        if given is None or waits or source.guard(use.name):
+        if given is None or _waits(source, use) or source.guard(use.name):
+            continue
+        lost = use.made.leak or next(iter(use.made.lowered), None)
+        if lost is not None and not is_replicated(source, given[1]):
+            fate = use.made.why or "it is lowered ahead of time"
+            why = f"not all calls of this function can be seen ({fate} in line {line(lost)})"
+            yield Manual(_NO_MATCH.format(why=why), at=use.at)
             continue
         for called in use.made.calls:
             report = _call(source, use, called)
@@ -73,6 +93,12 @@ def host_local_inputs(site: FileSite) -> Iterator[Report]:
             elif report is not None:
                 rewrites.append(report)
     yield from _joined(rewrites)
+
+
+def _waits(source: Source, use: Pjit) -> bool:
+    """Whether other codemods have to put the arguments of pjit in order first, or cannot."""
+    sentinel = use.call is not None and any(mentions(source, use.call, FROM_GDA))
+    return sentinel or use.has_star() or len(use.positional()) > 2
 
 
 def _joined(rewrites: list[tuple[Rewrite, _mesh.Context]]) -> Iterator[Rewrite]:

@@ -19,12 +19,10 @@ from jaxmigrate.codemod import (
     EditCall,
     FileSite,
     Manual,
-    NameSite,
     Piece,
     ReplaceExpr,
     ReplaceText,
     Report,
-    Reports,
     Rewrite,
     Template,
 )
@@ -42,6 +40,7 @@ from jaxmigrate_codemods._pjit import (
     grouped,
     is_none,
     is_spec,
+    line,
     mentions,
     spec_name,
     spliced,
@@ -103,7 +102,8 @@ def pjit(site: FileSite) -> Iterator[Report]:
         return
     plans: list[_Plan] = []
     for node in site.source.names(*PJIT):
-        if _is_binding(site.source, node) or site.source.guard(node):
+        resolved = site.source.resolved(node)
+        if site.source.guard(node) or (resolved and not resolved.direct):
             continue
         try:
             plans.append(_plan(site, node))
@@ -114,38 +114,33 @@ def pjit(site: FileSite) -> Iterator[Report]:
     yield from _rewrites(site.source, plans)
 
 
-def _is_binding(source: Source, node: ast.expr) -> bool:
-    """Whether this only gives pjit another name, or reads it as part of a longer chain."""
-    parent = source.parent(node)
-    return isinstance(parent, ast.Assign) and parent.value is node and all(isinstance(t, ast.Name) for t in parent.targets)
-
-
 def _plan(site: FileSite, node: ast.expr) -> _Plan:
     source = site.source
     use = use_of(source, node)
     if use is None:
-        raise _Stays("it is passed on as a value here")
+        raise _Stays("it is passed on, or gets another name, here")
     if use.keyword("in_axis_resources", "out_axis_resources") or len(use.positional()) > 2:
         raise _Waits  # axis-resources names them first
     if use.call is not None and any(mentions(source, use.call, FROM_GDA)):
         raise _Waits
     if use.has_star():
-        raise _Stays("its arguments hold * or **")
+        raise _Stays("its arguments hold * or **, or a partial of it binds some by position")
     if _host_local.is_concerned(source, use):
         raise _Stays("what its callers pass may be local to a process, which host-local-inputs has to settle first")
+    return _planned(source, use)
+
+
+def _planned(source: Source, use: Pjit) -> _Plan:
     plan = _Plan(use)
     shardings = [a for a in (use.in_shardings(), use.out_shardings()) if a is not None and not _is_unspecified(source, a)]
     for _, value in shardings:
         plan.leaves += _leaves(source, value)
     if plan.leaves or not shardings:
-        plan.context = _context(source, use)
+        context = plan.context = _context(source, use)
+        if not all(_mesh.speakable(source, context, leaf) for leaf, _ in plan.leaves):
+            raise _Stays("the mesh has no name yet where the shardings are written")
     if not shardings:
         _follows_its_inputs(source, use)
-    if plan.leaves:
-        assert plan.context is not None
-        for leaf, _ in plan.leaves:
-            if not _mesh.speakable(source, plan.context, leaf):
-                raise _Stays("the mesh has no name yet where the shardings are written")
     return plan
 
 
@@ -169,8 +164,8 @@ def _leaves(source: Source, node: ast.expr, depth: int = 8) -> Iterator[tuple[as
         yield node, node
     elif isinstance(node, ast.Call) and source.resolve(node.func) in SHARDINGS:
         return
-    elif isinstance(node, (ast.Name, ast.Attribute)) and depth and (value := source.definition(node)) is not None:
-        yield from _named(source, node, value, depth)
+    elif isinstance(node, (ast.Name, ast.Attribute)) and depth and (behind := source.definition(node)) is not None:
+        yield from _named(source, node, behind, depth)
     else:
         raise _Stays(f"the shardings {_short(source, node)} cannot be read off")
 
@@ -213,19 +208,22 @@ def _context(source: Source, use: Pjit) -> _mesh.Context:
     """The one mesh that is in force at all calls of what pjit makes here."""
     made = use.made
     if made.leak is not None:
-        raise _Stays(f"{made.why} in line {getattr(made.leak, 'lineno', 0)}, so the mesh at its calls is not known")
+        raise _Stays(f"{made.why} in line {line(made.leak)}, so the mesh at its calls is not known")
     places: list[ast.AST] = [*(c.call for c in made.calls), *made.lowered]
     if not places:
         raise _Stays("nothing in this file calls it, so the mesh at its calls is not known")
-    contexts = [(p, _mesh.at_call(source, p)) for p in places]
-    first = contexts[0][1]
-    for place, context in contexts:
+    contexts: list[_mesh.Context] = []
+    for place in places:
+        context = _mesh.at_call(source, place)
         if context is None:
-            raise _Stays(f"no mesh is certain to be in force at its call in line {getattr(place, 'lineno', 0)}")
-        if first is None or context.key != first.key or context.key[0] == "unknown":
-            raise _Stays(f"the mesh at its call in line {getattr(place, 'lineno', 0)} has no name that is bound once, for all calls")
-    assert first is not None
-    withs = dict.fromkeys(w for _, c in contexts if c for w in c.withs)
+            raise _Stays(f"no mesh is certain to be in force at its call in line {line(place)}")
+        if context.key[0] == "unknown":
+            raise _Stays(f"the mesh at its call in line {line(place)} has no name that is bound only once")
+        if contexts and contexts[0].key != context.key:
+            raise _Stays(f"its call in line {line(place)} is under another mesh than the first")
+        contexts.append(context)
+    first = contexts[0]
+    withs = dict.fromkeys(w for c in contexts for w in c.withs)
     return _mesh.Context(first.key, first.mesh, tuple(withs), first.binds)
 
 
@@ -261,7 +259,8 @@ def _rewrites(source: Source, plans: list[_Plan]) -> Iterator[Rewrite]:
         changes += dict.fromkeys(p.context.binds for p in members if p.context and p.context.binds and p.leaves)
         ends = {type(fates[w][0]) for w in withs if w in fates}
         context = ", the mesh context goes" if ReplaceText in ends else ", jax.set_mesh is the context" if ends else ""
-        yield Rewrite(f"pjit is jax.jit with shardings that bring their mesh{context}", SAFE, tuple(changes), at=members[0].use.at)
+        message = f"pjit is jax.jit with shardings that bring their mesh{context}"
+        yield Rewrite(message, SAFE, tuple(changes), at=members[0].use.at)
 
 
 def _shared(plan: _Plan, fates: dict[ast.With, list[Change]]) -> set[ast.With]:
@@ -278,7 +277,8 @@ def _fates(source: Source, plans: list[_Plan]) -> dict[ast.With, list[Change]]:
     for statement in dict.fromkeys(w for p in plans if p.context for w in p.context.withs):
         if not _mesh.is_droppable(source, statement):
             continue
-        bodies = [function_body(source, f) for p in plans if p.context and statement in p.context.withs for f in p.use.functions]
+        inside = [p for p in plans if p.context and statement in p.context.withs]
+        bodies = [function_body(source, f, rebound=True) for p in inside for f in p.use.functions]
         if None in bodies:
             continue
         needs = _mesh.needs_of(source, [*statement.body, *_inner(b for b in bodies if b is not None)], converted)
@@ -286,7 +286,7 @@ def _fates(source: Source, plans: list[_Plan]) -> dict[ast.With, list[Change]]:
             continue
         if not needs.constraints:
             fates[statement] = [ReplaceText(a, b, "") for a, b in _mesh.dedented(source, statement)]
-        elif all(_makes_no_arrays(source, s, converted) for s in statement.body):
+        elif not source.tracing_evidence(statement) and all(_makes_no_arrays(source, s, converted) for s in statement.body):
             item = statement.items[0].context_expr
             fates[statement] = [ReplaceExpr(item, Template("{jax.set_mesh}({mesh})", {"mesh": item}))]
     return fates
@@ -320,12 +320,12 @@ def _changes(source: Source, plan: _Plan) -> Iterator[Change]:
     inline = {id(leaf): spec for leaf, spec in plan.leaves}
     func = Template("{jax.jit}")
     if positional:
-        assert use.call is not None and plan.context is not None
+        assert use.call is not None
         names = {1: "in_shardings", 2: "out_shardings"}
-        values = {i: _wrapped_tree(source, plan, positional[i - 1]) for i in names if len(positional) >= i}
+        values: dict[str | int, Template] = {i: _wrapped_tree(source, plan, p) for i, p in enumerate(positional, 1)}
         inside = {id(n) for value in positional for n in ast.walk(value)}
         inline = {key: spec for key, spec in inline.items() if key not in inside}
-        yield EditCall(use.call, func, to_keyword={i: names[i] for i in values}, values=values)
+        yield EditCall(use.call, func, to_keyword={i: names[i] for i in names if i in values}, values=values)
     else:
         yield ReplaceExpr(use.name, func)
     for leaf, spec in plan.leaves:
@@ -348,4 +348,5 @@ def _wrapped_tree(source: Source, plan: _Plan, root: ast.expr) -> Template:
     """The whole value with its specs wrapped, for an argument that moves to a keyword in the same edit."""
     start, end = source.span(root)
     inside = [(leaf, spec) for leaf, spec in plan.leaves if start <= source.span(leaf)[0] < end]
-    return spliced(source, root, [(leaf, _named_sharding(source, plan, leaf, spec)) for leaf, spec in inside])
+    whole: Template = spliced(source, root, [(leaf, _named_sharding(source, plan, leaf, spec)) for leaf, spec in inside])
+    return whole
