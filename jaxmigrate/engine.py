@@ -283,9 +283,8 @@ class _Run:
         return "; ".join(lost)
 
     def required(self, spelled: set[str], stated: Version | None) -> Version | None:
-        since = self.pack.facts.since
-        versions = [since[name] for name in spelled if name in since]
-        return max([*versions, *([stated] if stated else [])], default=None)
+        versions = [stated, *map(self.pack.facts.since_of, spelled)]
+        return max((v for v in versions if v is not None), default=None)
 
 
     def touch(self, source: Source, splices: list[Splice]) -> None:

@@ -48,6 +48,14 @@ class Facts:
     since: Mapping[str, Version] = field(default_factory=dict)
     """Emitted API -> first release that has it."""
 
+    def since_of(self, name: str) -> Version | None:
+        """The first release with `name`, or with the module it is said to live in."""
+        while name:
+            if name in self.since:
+                return self.since[name]
+            name = name.rpartition(".")[0]
+        return None
+
     def is_attribute_path(self, root: str, module: str) -> bool:
         """Whether `module` is reachable by attributes once `root` is imported."""
         current = module
