@@ -21,7 +21,8 @@ codemod = Codemod(
     link="https://docs.jax.dev/en/latest/changelog.html",
     words=frozenset(
         {"PartitionSpec", "maps", "pxla", "sharded_jit", "NamedSharding", "MeshPspecSharding", "OpShardingSharding",
-         "GSPMDSharding", "XLACompatibleSharding", "PmapSharding", "AUTO", "ShapedArray", "with_sharding_constraint", "process_allgather",
+         "GSPMDSharding", "XLACompatibleSharding", "PmapSharding", "AUTO", "ShapedArray", "with_sharding_constraint",
+         "process_allgather",
          "gda_serialization", "array_serialization", "global_meshes", "final_checkpoint_dir", "experimental.array",
          "experimental.sharding", "experimental import array", "experimental import sharding"}
     ),

@@ -313,14 +313,78 @@ def test_isinstance_in_a_jitted_function_speaks_of_tracers() -> None:
 
 
 def test_isinstance_behind_an_arm_that_takes_all_is_said() -> None:
-    source = "def f(x):\n    if isinstance(x, jax.Array):\n        return 1\n    elif isinstance(x, GlobalDeviceArray):\n        return 2"
+    source = "from jax.numpy import DeviceArray\ndef f(x):\n    if isinstance(x, DeviceArray):\n        return 1\n    elif isinstance(x, GlobalDeviceArray):\n        return 2"
     (message,) = of_isinstance(source)
-    assert "line 4 takes them all" in message
+    assert "line 5 takes them all" in message
 
 
 def test_leaf_predicate_is_safe() -> None:
     (message,) = of_isinstance("y = jax.tree_util.tree_leaves(t, is_leaf=lambda x: isinstance(x, GlobalDeviceArray))")
     assert message.startswith("safe")
+
+
+BOTH = f"import jax\n{IMPORT}def f(x, y):\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param(
+            "    if isinstance(x, GlobalDeviceArray):\n        return 1\n    elif isinstance(x, jax.Array):\n        return 2\n",
+            "    if isinstance(x, jax.Array):\n        return 2\n",
+            id="first-arm",
+        ),
+        pytest.param(
+            "    if isinstance(x, jax.Array):\n        return 2\n    elif isinstance(x, GlobalDeviceArray):\n        return 1\n    else:\n        return 3\n",
+            "    if isinstance(x, jax.Array):\n        return 2\n    else:\n        return 3\n",
+            id="later-arm",
+        ),
+        pytest.param(
+            "    if isinstance(x, GlobalDeviceArray) and y:\n        return 1\n    if isinstance(x, jax.Array):\n        return 2\n",
+            "    if isinstance(x, jax.Array):\n        return 2\n",
+            id="statement-with-a-further-condition",
+        ),
+        pytest.param(
+            "    return isinstance(x, GlobalDeviceArray) or isinstance(x, jax.Array) and x.is_fully_addressable\n",
+            "    return isinstance(x, jax.Array) and x.is_fully_addressable\n",
+            id="or",
+        ),
+        pytest.param(
+            "    return g(x) if isinstance(x, GlobalDeviceArray) else isinstance(x, jax.Array)\n",
+            "    return isinstance(x, jax.Array)\n",
+            id="conditional-expression",
+        ),
+    ],
+)
+def test_arm_for_gda_goes_where_arrays_have_their_own(before: str, after: str) -> None:
+    result = rewritten(BOTH + before, "import jax\ndef f(x, y):\n" + after, select=SELECT)
+    assert any("own test" in f.message and f.applicability is Applicability.REVIEW for f in result.findings)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param("    if isinstance(x, GlobalDeviceArray):\n        return isinstance(y, jax.Array)\n", id="of-another-value"),
+        pytest.param("    if isinstance(x, GlobalDeviceArray):\n        assert isinstance(x, jax.Array)\n", id="inside-the-arm"),
+        pytest.param("    if isinstance(x, GlobalDeviceArray):\n        x = y(x)\n    assert isinstance(x, jax.Array)\n", id="asserted-afterwards"),
+        pytest.param("    def g(x):\n        return isinstance(x, jax.Array)\n    if isinstance(x, GlobalDeviceArray):\n        g(x)\n", id="in-another-function"),
+        pytest.param("    if isinstance(x, GlobalDeviceArray) and isinstance(x, jax.Array):\n        y()\n", id="in-the-same-condition"),
+    ],
+)
+def test_arm_for_gda_stays_where_arrays_have_none(source: str) -> None:
+    result = run(BOTH + source, select=SELECT)
+    assert b"if isinstance(x, jax.Array)" in result.after
+
+
+def test_type_that_stands_beside_jax_array_is_safe() -> None:
+    (message,) = of_isinstance("def f(x): return isinstance(x, (GlobalDeviceArray, int, jax.Array))")
+    assert message.startswith("safe")
+
+
+def test_arm_that_takes_what_a_later_one_was_for() -> None:
+    source = "from jax.numpy import DeviceArray\ndef f(x):\n    if isinstance(x, GlobalDeviceArray):\n        return 1\n    elif isinstance(x, DeviceArray):\n        return 2"
+    (message,) = of_isinstance(source)
+    assert "the ones meant for line 7 included" in message
 
 
 MULTI = {"select": SELECT, "options": {"global-device-array.isinstance": "multiprocess"}}
