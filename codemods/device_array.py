@@ -93,6 +93,8 @@ def _member(site: NameSite) -> Reports:
 def _passed(site: NameSite) -> Reports:
     """The class as an argument: getattr and patching look inside it."""
     call = site.parent()
+    if isinstance(call, ast.MatchClass):
+        return _tested(site)
     if not isinstance(call, ast.Call) or call.args[:1] != [site.node]:
         return None
     called = site.source.segment(call.func).rpartition(".")[2]

@@ -9,7 +9,19 @@ from __future__ import annotations
 
 import ast
 
-from jaxmigrate.codemod import REVIEW, SAFE, AttributeSite, Change, Codemod, DeleteStatement, Piece, Reports, Rewrite, StringSite
+from jaxmigrate.codemod import (
+    REVIEW,
+    SAFE,
+    AttributeSite,
+    Change,
+    Codemod,
+    DeleteStatement,
+    KeepBlock,
+    Piece,
+    Reports,
+    Rewrite,
+    StringSite,
+)
 from jaxmigrate.names import Source
 from jaxmigrate_codemods._arrays import assignment_for, defines, unused_in, uses_jax
 
@@ -131,6 +143,19 @@ def _of_client(site: AttributeSite, call: ast.Call, assumed: str) -> Reports:
     return Rewrite("jax.live_arrays lists the arrays of a backend", REVIEW, tuple(changes))
 
 
+def _without_test(site: StringSite, test: ast.Call) -> Reports:
+    """``backend = get_backend()`` and ``if hasattr(backend, ..):`` around what has become jax.live_arrays()."""
+    backend, block = test.args[0], site.source.parent(test)
+    made = site.source.value_of(backend)
+    if not isinstance(made, ast.Call) or (site.source.resolve(made.func) or "") not in _GET_BACKEND:
+        return None
+    statement = assignment_for(site.source, backend, made)
+    if statement is None or not isinstance(block, ast.If) or block.test is not test or block.orelse:
+        return None
+    message = "the backend was only asked for live_buffers: jax.live_arrays needs no test"
+    return Rewrite(message, REVIEW, (DeleteStatement(statement), KeepBlock(block, "body")))
+
+
 def _renamed(site: AttributeSite, assumed: str) -> Reports:
     message = f"{assumed}live_buffers of a backend is called live_arrays"
     return Rewrite(message, REVIEW if assumed else SAFE, (site.replace("{x}.live_arrays", x=site.value),))
@@ -144,8 +169,10 @@ def _live_arrays(site: AttributeSite, call: ast.Call, arguments: list[ast.expr])
 
 @codemod.string("live_buffers")
 def presence_test(site: StringSite) -> Reports:
-    """``hasattr(device, "live_buffers")`` is still True, so what it guards runs and sees an empty list."""
+    """``hasattr(device, "live_buffers")`` is still True; asked of a backend that nothing else needs any more it goes with it."""
     call = site.parent()
+    if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "hasattr" and call.args[1:] == [site.node]:
+        return _without_test(site, call)
     if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "getattr" and call.args[1:2] == [site.node]:
         return site.manual(f"live_buffers() of a device returns an empty list today; {_ADVICE}")
     return None

@@ -125,7 +125,7 @@ def _asks_sharding(
     traced = site.may_be_traced()
     tracers = " and not isinstance({x}, {jax.core.Tracer})" if traced else ""
     test = f"isinstance({{x}}, {{{ARRAY}}}){tracers} and {{x}}.is_fully_addressable and len({{x}}.sharding.device_set) > 1"
-    template = f"{first} or {test}" if first else test
+    template = f"{first} or ({test})" if first else test
     template = f"not ({template})" if negative else template
     held: dict[str, Piece] = {"x": value, **pieces}
     if not site.source.is_pure(value):
@@ -180,6 +180,8 @@ def _keyed(site: NameSite) -> Reports:
 
 def _held(site: NameSite) -> Reports:
     """A name, a tuple or an argument that holds the class; a bare alias or a Union only names the type."""
+    if isinstance(site.parent(), ast.MatchClass):
+        return _matched(site)
     whole = container(site.source, site.node)
     if site.role == "alias" and isinstance(site.source.parent(whole), ast.Subscript):
         return None
@@ -195,6 +197,11 @@ def _alias_is_collected(site: NameSite) -> bool:
     names = [t.id for t in statement.targets if isinstance(t, ast.Name)] if isinstance(statement, ast.Assign) else []
     uses = [n for name in names for n in site.source.by_id.get(name, ()) if isinstance(n.ctx, ast.Load)]
     return any(site.source.role(n) in ("alias", "value") for n in uses)
+
+
+def _matched(site: NameSite) -> Reports:
+    """``case ShardedDeviceArray():``."""
+    return site.manual("a class pattern cannot ask for the sharding: match jax.Array() with a guard")
 
 
 def _looked_into(site: NameSite) -> Reports:

@@ -200,6 +200,12 @@ def test_isinstance_beside_tracers_is_for_review() -> None:
     assert "mentions Tracer" in finding.message
 
 
+def test_match_under_jit_is_for_review() -> None:
+    source = "import jax\n@jax.jit\ndef f(x):\n    match x:\n        case jax.numpy.DeviceArray():\n            return 1\n"
+    (finding,) = findings(source, **SELECT)
+    assert str(finding.applicability) == "review"
+
+
 def test_isinstance_elsewhere_is_safe() -> None:
     source = "import jax.numpy as jnp\ndef f(x):\n    return isinstance(x, jnp.DeviceArray)\n"
     (finding,) = findings(source, allowed="safe", **SELECT)

@@ -152,6 +152,50 @@ def test_backend_made_for_this_alone_goes() -> None:
     )
 
 
+def test_backend_behind_a_presence_test_goes_with_the_test() -> None:
+    rewritten(
+        """
+        import jax
+        def clear_mem(device="gpu"):
+            backend = jax.lib.xla_bridge.get_backend(device)
+            if hasattr(backend, "live_buffers"):
+                for buf in backend.live_buffers():
+                    buf.delete()
+        """,
+        """
+        import jax
+        def clear_mem(device="gpu"):
+            for buf in jax.live_arrays(device):
+                buf.delete()
+        """,
+        **SELECT,
+    )
+
+
+def test_presence_test_with_an_else_stays() -> None:
+    rewritten(
+        """
+        import jax
+        def count():
+            backend = jax.lib.xla_bridge.get_backend()
+            if hasattr(backend, "live_buffers"):
+                return len(backend.live_buffers())
+            else:
+                return 0
+        """,
+        """
+        import jax
+        def count():
+            backend = jax.lib.xla_bridge.get_backend()
+            if hasattr(backend, "live_buffers"):
+                return len(jax.live_arrays())
+            else:
+                return 0
+        """,
+        **SELECT,
+    )
+
+
 def test_the_import_of_jax_is_added() -> None:
     rewritten(
         "from jax import devices\nd = devices()[0]\nn = len(d.live_buffers())\n",

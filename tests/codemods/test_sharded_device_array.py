@@ -67,6 +67,7 @@ def test_unchanged(source: str) -> None:
     ("source", "expected"),
     [
         pytest.param("class A(pxla.ShardedDeviceArray): pass", ["neither subclassed"], id="base-class"),
+        pytest.param("match x:\n    case pxla.ShardedDeviceArray(): pass", ["class pattern"], id="match"),
         pytest.param("f = pxla.ShardedDeviceArray.make", ["neither subclassed"], id="class-attribute"),
         pytest.param("handlers = {pxla.ShardedDeviceArray: 1}", ["keyed by class"], id="dict-key"),
         pytest.param("class A:\n    y = isinstance(load(), pxla.ShardedDeviceArray)", ["class body"], id="call-in-a-class-body"),
@@ -101,12 +102,14 @@ def test_reported_and_kept(source: str, expected: list[str]) -> None:
         pytest.param("isinstance(x[0], {SDA})", TEST.format(x="x[0]"), id="subscript"),
         pytest.param("y = isinstance(x, {SDA}) == z", f"y = ({TEST.format(x='x')}) == z", id="comparison"),
         pytest.param("isinstance(x, ({SDA},))", TEST.format(x="x"), id="tuple-of-one"),
-        pytest.param("isinstance(x, (int, {SDA}))", "isinstance(x, int) or " + TEST.format(x="x"), id="tuple"),
-        pytest.param("isinstance(x, (int, str, {SDA}))", "isinstance(x, (int, str)) or " + TEST.format(x="x"), id="longer-tuple"),
+        pytest.param("isinstance(x, (int, {SDA}))", "isinstance(x, int) or (" + TEST.format(x="x") + ")", id="tuple"),
+        pytest.param(
+            "isinstance(x, (int, str, {SDA}))", "isinstance(x, (int, str)) or (" + TEST.format(x="x") + ")", id="longer-tuple"
+        ),
         pytest.param("isinstance(x, ({SDA}, jax.Array))", "isinstance(x, jax.Array)", id="beside-jax-array"),
         pytest.param("isinstance(x, ({SDA}, jnp.DeviceArray))", "isinstance(x, jnp.DeviceArray)", id="beside-device-array"),
         pytest.param("type(x) is {SDA}", TEST.format(x="x"), id="type-is"),
-        pytest.param("type(x) in (int, {SDA})", "type(x) in (int,) or " + TEST.format(x="x"), id="type-in"),
+        pytest.param("type(x) in (int, {SDA})", "type(x) in (int,) or (" + TEST.format(x="x") + ")", id="type-in"),
         pytest.param("issubclass(t, {SDA})", "issubclass(t, jax.Array)", id="issubclass"),
         pytest.param("self.assertIsInstance(x, {SDA})", "self.assertIsInstance(x, jax.Array)", id="unittest"),
         pytest.param("x: {SDA} = 1", "x: jax.Array = 1", id="annotation"),
