@@ -16,6 +16,7 @@ from jaxmigrate.names import Source
 from jaxmigrate_codemods._arrays import VALUE_TYPES, defines, unused_in, uses_jax
 
 _LEADING = "since 0.4.34 shards of a pmap result keep the mapped dimension, a leading 1 that the old buffers lacked"
+_OF_BUFFERS = ("delete", "is_deleted", "unsafe_buffer_pointer", "on_device_size_in_bytes")
 _NO_SUCCESSOR = "no successor: an array does not tell its XLA shape any more"
 
 codemod = Codemod(
@@ -217,11 +218,40 @@ def _shard_of_comprehension(site: AttributeSite) -> bool:
 def _is_pmap_result(site: AttributeSite) -> bool:
     """Whether the file shows that the array is what a pmap-ed function returned, on a JAX where that shows in the shards."""
     made = site.source.value_of(site.value)
-    if not isinstance(made, ast.Call) or not site.target_has("0.4.34"):
+    if not isinstance(made, ast.Call) or not site.target_has("0.4.34") or _wants_buffer(site):
         return False
-    function = site.source.value_of(made.func)
-    mapped = isinstance(function, ast.Call) and (site.source.resolve(function.func) or "") == "jax.pmap"
-    return mapped and not any(k.arg == "out_axes" for k in function.keywords)  # type: ignore[attr-defined]
+    return any(_maps_rows(site.source, maker) for maker in _makers(site.source, made.func))
+
+
+def _wants_buffer(site: AttributeSite) -> bool:
+    """Whether the buffer itself is wanted (``.delete()``, its address), which a row of it, a copy, is not."""
+    around: ast.AST = site.node
+    for ancestor in site.source.ancestors(site.node):
+        around = ancestor
+        if isinstance(ancestor, (ast.For, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.stmt)):
+            break
+    return any(isinstance(n, ast.Attribute) and n.attr in _OF_BUFFERS for n in ast.walk(around))
+
+
+def _makers(source: Source, function: ast.expr) -> list[ast.expr]:
+    """What makes a callable: the call that it is bound to, or the decorator of its definition, if that is the only one."""
+    made = source.value_of(function)
+    if not isinstance(made, ast.Name):
+        return [made]
+    bindings, _ = source.lookup(made.id, source.scope(made))
+    definition = bindings[0].node if len(bindings) == 1 else None
+    decorators = definition.decorator_list if isinstance(definition, ast.FunctionDef) else []
+    return decorators if len(decorators) == 1 else []
+
+
+def _maps_rows(source: Source, maker: ast.expr) -> bool:
+    """``jax.pmap``, ``jax.pmap(f)`` or ``partial(jax.pmap, ...)`` with its default `out_axes`."""
+    if not isinstance(maker, ast.Call):
+        return source.resolve(maker) == "jax.pmap"
+    called = source.resolve(maker.func)
+    if called == "functools.partial" and maker.args:
+        called = source.resolve(maker.args[0])
+    return called == "jax.pmap" and not any(k.arg in ("out_axes", None) for k in maker.keywords)
 
 
 # -- methods ---------------------------------------------------------------------------------------------------------------------

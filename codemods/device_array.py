@@ -21,6 +21,7 @@ _ABSTRACT = (
     "which starts JAX's backend where the expression runs"
 )
 _CONCRETE = "type({jax.numpy.zeros}(()))"
+_NAMED = "the class of arrays is called ArrayImpl now: use isinstance(x, jax.Array)"
 _PATCHED = "attributes set on jax.Array do not reach all arrays: patch the function that uses them instead"
 
 codemod = Codemod(
@@ -256,10 +257,13 @@ def device_array_types(site: NameSite) -> Reports:
 @codemod.string("DeviceArray", "_DeviceArray", "ShardedDeviceArray")
 def class_name(site: StringSite) -> Reports:
     """A comparison with the *name* of a class (``type(x).__name__ == "DeviceArray"``) is reported; other strings are prose."""
-    compare = site.source.parent(container(site.source, site.node))
-    if isinstance(compare, ast.Compare) and any(_asks_name(part) for part in (compare.left, *compare.comparators)):
-        return Manual("the class of arrays is called ArrayImpl now: use isinstance(x, jax.Array)")
-    return None
+    around = site.source.parent(container(site.source, site.node))
+    asked: list[ast.expr] = []
+    if isinstance(around, ast.Compare):
+        asked = [around.left, *around.comparators]
+    elif isinstance(around, ast.Call) and isinstance(around.func, ast.Attribute):
+        asked = [around.func.value]  # type(x).__name__.endswith("DeviceArray")
+    return Manual(_NAMED) if any(_asks_name(part) for part in asked) else None
 
 
 def _asks_name(node: ast.expr) -> bool:

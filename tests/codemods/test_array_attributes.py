@@ -150,6 +150,26 @@ def test_pmap_rows_keep_their_dimension_for_old_targets() -> None:
     rewritten(source, "import jax\ny = jax.pmap(f)(x)\nprint(y.addressable_shards[1].data)\n", target="0.4.20", **SELECT)
 
 
+@pytest.mark.parametrize("decorator", ["jax.pmap", "functools.partial(jax.pmap, axis_name='i')"])
+def test_rows_of_a_decorated_pmap(decorator: str) -> None:
+    head = f"import functools\nimport jax\n@{decorator}\ndef f(v): return v\ny = f(x)\n"
+    rewritten(head + "print(y.device_buffers[0])\n", head + "print(y.addressable_data(0)[0])\n", **SELECT)
+
+
+def test_deleting_the_buffers_of_a_pmap_result_deletes_no_copies() -> None:
+    head = "import jax\ny = jax.pmap(f)(x)\n"
+    rewritten(
+        head + "for b in y.device_buffers:\n    b.delete()\n",
+        head + "for b in [s.data for s in y.addressable_shards]:\n    b.delete()\n",
+        **SELECT,
+    )
+
+
+def test_other_out_axes_of_pmap_are_not_guessed() -> None:
+    head = "import jax\nf = jax.pmap(g, out_axes=1)\ny = f(x)\n"
+    rewritten(head + "print(y.device_buffers[0])\n", head + "print(y.addressable_data(0))\n", **SELECT)
+
+
 def test_unknown_value_with_a_name_that_only_arrays_had() -> None:
     (finding,) = findings("import jax\ndef f(leaf): return leaf.device_buffers[0]\n", **SELECT)
     assert str(finding.applicability) == "review"

@@ -97,6 +97,9 @@ def test_unchanged(source: str) -> None:
             "import jax.numpy as jnp\nprint(type(a) == type(b) == jnp.DeviceArray)\n", ["use isinstance"], id="chained-comparison"
         ),
         pytest.param("import jax\nprint(type(x).__name__ == 'DeviceArray')\n", ["called ArrayImpl"], id="comparison-of-the-name"),
+        pytest.param(
+            "import jax\nprint(x.__class__.__name__.endswith('DeviceArray'))\n", ["called ArrayImpl"], id="end-of-the-name"
+        ),
         pytest.param("import jax\nprint('DeviceArray' in str(type(x)))\n", ["called ArrayImpl"], id="name-in-the-text-of-a-type"),
         pytest.param(
             "from jax._src import device_array\nfor t in device_array.device_array_types: print(t)\n",
