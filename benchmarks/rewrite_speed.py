@@ -226,10 +226,12 @@ def measure(rounds: int, only: str) -> Iterator[Measured]:
 
 def describe(name: str) -> str:
     """How big a tree is."""
-    files = python_files(tree(name))
-    contents = [path.read_bytes() for path in files]
-    jax = sum(b"import jax" in data or b"from jax" in data for data in contents)
-    return f"{name}: {len(files)} files, {sum(map(len, contents)) / 1e6:.0f} MB, {jax} import jax"
+    files = size = jax = 0
+    # One file at a time: what this process holds in memory would be counted as the peak of the processes that it starts.
+    for path in python_files(tree(name)):
+        data = path.read_bytes()
+        files, size, jax = files + 1, size + len(data), jax + (b"import jax" in data or b"from jax" in data)
+    return f"{name}: {files} files, {size / 1e6:.0f} MB, {jax} import jax"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
