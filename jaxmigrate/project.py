@@ -6,6 +6,7 @@ too little of what others take from it: the first decides what is rewritten, the
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import sys
@@ -24,6 +25,7 @@ _BOUND = re.compile(
     rb"|^[ \t]*(?:(?:if|elif|else|try|except|with|for)\b[^\n:]*:[ \t]*)?([A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=(?!=)",
     re.MULTILINE,
 )
+_WORD = re.compile(rb"\w+")
 _COMMENT = re.compile(rb"#[^\n]*")
 _NEVER_OURS = sys.stdlib_module_names | {"jax", "jaxlib", "numpy", "scipy"}
 _ROUNDS = 5
@@ -74,120 +76,151 @@ class _Taken(NamedTuple):
     name: str
 
 
-class _Module(NamedTuple):
-    """What one file binds at its top level, and what it takes from other modules."""
-
-    path: str
-    name: str
-    binds: dict[str, str]
-    """Name -> qualified name of what it is imported as, or assigned from."""
-    stars: tuple[str, ...]
-    imported: frozenset[str]
-    """Those of the bound names that an import binds: the ones that can become unused."""
+Read = Callable[[str], bytes]
 
 
 def build_index(files: Iterable[tuple[str, bytes]]) -> ProjectIndex:
     """The index of a tree, given path and content of its files."""
-    indexer = Indexer()
-    for path, data in files:
+    contents = dict(files)
+    indexer = Indexer(contents.__getitem__, lambda qualified: True)
+    for path, data in contents.items():
         indexer.add(path, data)
     return indexer.finish()
 
 
 class Indexer:
-    """Takes the files of a tree one by one and says in the end how they hang together."""
+    """Takes the files of a tree one by one and says in the end how they hang together.
 
-    def __init__(self) -> None:
+    It keeps names, not contents: the few files from which others take something are read once more, in the end.
+    """
+
+    def __init__(self, read: Read, matters: Callable[[bytes], bool]) -> None:
+        """`matters` tells of a qualified name whether it may be migrated."""
         self.names = ModuleNames()
-        self._modules: dict[str, _Module] = {}
+        self._read = read
+        self._matters = matters
+        self._paths: dict[str, str] = {}
         self._ambiguous: set[str] = set()
+        self._legacy: dict[str, set[str]] = {}
+        self._wanted: dict[bytes, set[bytes]] = {}
         self._taken: set[_Taken] = set()
+        self._aliases: dict[tuple[str, str], list[str]] = {}
 
     def add(self, path: str, data: bytes) -> None:
-        """Learn what the file exports and what it takes."""
-        if b"\r" in data:
-            data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        name, is_package = self.names.of(path)
-        imports = list(_imports(data, name, is_package))
-        self._take(imports, data)
+        """Learn what the file takes from others, and that others may take something from it."""
+        imports = self.add_consumer(path, data)
         if path.endswith(".pyi"):
             return
-        if name in self._modules and self._modules[name].path != path:
+        name, _ = self.names.of(path)
+        if self._paths.setdefault(name, path) != path:
             self._ambiguous.add(name)
-        stars = tuple(i.module for i in imports if i.name == "*" and not i.indented)
-        imported = frozenset(i.local for i in imports)
-        self._modules[name] = _Module(path, name, _bindings(data, imports), stars, imported)
+        legacy = {i.local for i in imports if i.local and i.qualified.startswith("jax") and self._matters(i.qualified.encode())}
+        if legacy:
+            self._legacy.setdefault(name, set()).update(legacy)
+            self._wanted.setdefault(_tail(name).encode(), set()).update(map(str.encode, legacy))
 
-    def add_consumer(self, path: str, data: bytes) -> None:
+    def add_consumer(self, path: str, data: bytes) -> list[_Import]:
         """Learn only what the file takes from others."""
-        if b"\r" in data:
-            data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        self._take(list(_imports(data, *self.names.of(path))), data)
-
-    def _take(self, imports: list[_Import], data: bytes) -> None:
-        aliases: dict[bytes, list[str]] = {}
+        imports = list(_imports(_lines(data), *self.names.of(path)))
         for item in imports:
-            if item.module.partition(".")[0] in _NEVER_OURS:
-                continue
-            if item.name:
-                self._taken.add(_Taken(item.module, item.name))
-            whole = f"{item.module}.{item.name}" if item.name else item.module
-            local = item.local or item.module
-            aliases.setdefault(local.encode(), []).append(whole)
-        if aliases:
-            pattern = rb"(?<![.\w])(" + b"|".join(sorted(map(re.escape, aliases), reverse=True)) + rb")\.(\w+)"
-            for local_name, attribute in set(re.findall(pattern, data)):
-                self._taken.update(_Taken(module, attribute.decode()) for module in aliases[local_name])
+            if item.module.partition(".")[0] not in _NEVER_OURS:
+                if item.name:
+                    self._taken.add(_Taken(item.module, item.name))
+                if item.name != "*":
+                    self._aliases.setdefault((item.local or item.module, item.qualified), []).append(path)
+        return imports
 
-    def exports(self) -> dict[str, dict[str, str]]:
-        """Module -> name -> qualified name of the JAX object behind it, followed through modules of the tree."""
-        found = {m.name: _jax_only(m.binds) for m in self._modules.values() if m.name not in self._ambiguous}
+    def may_take(self, data: bytes) -> bool:
+        """Whether the file may take an import that may be migrated away; cheap, since it is asked of whole projects."""
+        sources = self._wanted.keys() & _imported_words(data)
+        return any(name in data for source in sources for name in self._wanted[source])
+
+    def exporters(self) -> list[str]:
+        """The files with such imports."""
+        return [self._paths[module] for module in self._legacy]
+
+    def finish(self) -> ProjectIndex:
+        """The index of everything that was added."""
+        by_tail: dict[str, list[str]] = {}
+        for name in self._paths:
+            by_tail.setdefault(_tail(name), []).append(name)
+        self._take_attributes(by_tail)
+        exports = self._exports()
+        consumed: dict[str, set[str]] = {}
+        for taken in self._taken:
+            for module in by_tail.get(_tail(taken.module), ()):
+                if _may_be(taken.module, module):
+                    all_names = {*exports.get(module, ()), *self._legacy.get(module, ())}
+                    consumed.setdefault(module, set()).update(all_names if taken.name == "*" else (taken.name,))
+        return ProjectIndex(exports, {module: frozenset(names) for module, names in consumed.items() if names})
+
+    def _take_attributes(self, by_tail: dict[str, list[str]]) -> None:
+        """``compat.DeviceArray`` takes a name as ``from compat import DeviceArray`` does."""
+        for (local, module), paths in self._aliases.items():
+            sources = [name for name in by_tail.get(_tail(module), ()) if _may_be(module, name) and name in self._legacy]
+            for name in {name for source in sources for name in self._legacy[source]}:
+                use = f"{local}.{name}".encode()
+                if any(use in self._read(path) for path in paths):
+                    self._taken.add(_Taken(module, name))
+
+    def _exports(self) -> dict[str, dict[str, str]]:
+        """Module -> name -> qualified name of the JAX object behind it, of modules others import from, followed through them."""
+        imported = {taken.module for taken in self._taken}
+        modules = {
+            name: _module(self._read(path), *self.names.of(path)) for name, path in self._paths.items() if name in imported
+        }
+        found = {name: _jax_only(module.binds) for name, module in modules.items() if name not in self._ambiguous}
         for _ in range(_ROUNDS):
             before = sum(map(len, found.values()))
             for name in found:
-                self._follow(self._modules[name], found)
+                _follow(modules[name], name, found)
             if sum(map(len, found.values())) == before:
                 break
         return {name: names for name, names in found.items() if names}
 
-    @staticmethod
-    def _follow(module: _Module, found: dict[str, dict[str, str]]) -> None:
-        own = found[module.name]
-        for star in module.stars:
-            for name, qualified in found.get(star, {}).items():
-                if name not in module.binds and not name.startswith("_"):
-                    own.setdefault(name, qualified)
-        for name, qualified in module.binds.items():
-            source, _, leaf = qualified.rpartition(".")
-            if name not in own and leaf in found.get(source, ()):
-                own[name] = found[source][leaf]
 
-    def legacy(self, matters: Callable[[bytes], bool]) -> set[tuple[bytes, bytes]]:
-        """(last part of the module's name, name) of each import at the top level of a module whose qualified name `matters`."""
-        return {
-            (module.rpartition(".")[2].encode(), name.encode())
-            for module, names in self.exports().items()
-            for name, qualified in names.items()
-            if name in self._modules[module].imported and matters(qualified.encode())
-        }
+def _imported_words(data: bytes) -> set[bytes]:
+    """Every word of the import statements, and some more."""
+    words: set[bytes] = set()
+    for before, after in itertools.pairwise(data.split(b"import")):
+        names = after[: after.find(b")")] if after[:2].strip() == b"(" else after[:200]
+        words.update(_WORD.findall(before[before.rfind(b"\n") + 1 :] + b" " + names))
+    return words
 
-    def paths_of(self, tails: set[bytes]) -> list[str]:
-        """The files of the modules whose names end like this."""
-        return [m.path for m in self._modules.values() if m.name.rpartition(".")[2].encode() in tails]
 
-    def finish(self) -> ProjectIndex:
-        """The index of everything that was added."""
-        exports = self.exports()
-        by_tail: dict[str, list[str]] = {}
-        for name in self._modules:
-            by_tail.setdefault(name.rpartition(".")[2], []).append(name)
-        consumed: dict[str, set[str]] = {}
-        for taken in self._taken:
-            for module in by_tail.get(taken.module.rpartition(".")[2], ()):
-                if _may_be(taken.module, module):
-                    names = exports.get(module, ()) if taken.name == "*" else (taken.name,)
-                    consumed.setdefault(module, set()).update(names)
-        return ProjectIndex(exports, {module: frozenset(names) for module, names in consumed.items() if names})
+class _Module(NamedTuple):
+    """What a module binds at its top level: name -> qualified name of what it is; and the modules it takes everything from."""
+
+    binds: dict[str, str]
+    stars: tuple[str, ...]
+
+
+def _module(data: bytes, name: str, is_package: bool) -> _Module:
+    data = _lines(data)
+    imports = list(_imports(data, name, is_package))
+    return _Module(_bindings(data, imports), tuple(i.module for i in imports if i.name == "*" and not i.indented))
+
+
+def _follow(module: _Module, name: str, found: dict[str, dict[str, str]]) -> None:
+    """Add what the module passes on from other modules of the tree."""
+    own = found[name]
+    for star in module.stars:
+        for public, qualified in found.get(star, {}).items():
+            if public not in module.binds and not public.startswith("_"):
+                own.setdefault(public, qualified)
+    for local, qualified in module.binds.items():
+        source, _, leaf = qualified.rpartition(".")
+        if local not in own and leaf in found.get(source, ()):
+            own[local] = found[source][leaf]
+
+
+def _lines(data: bytes) -> bytes:
+    """The same text with plain line feeds."""
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
+
+
+def _tail(name: str) -> str:
+    return name.rpartition(".")[2]
 
 
 def _may_be(imported: str, module: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from jaxmigrate.discovery import PYTHON, TEXT, discover, git_root, kind_of
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 5_000_000
 """A larger file that mentions a migrated name is generated, and would need gigabytes to parse."""
-PARALLEL_BYTES = 1_500_000
+PARALLEL_BYTES = 1_000_000
 """Bytes to parse from which several processes are faster than one."""
 _CHUNK_BYTES = 100_000
 _CHUNK_FILES = 16
@@ -125,7 +125,7 @@ def _unreadable(error: OSError) -> str:
 def _indexer() -> Indexer:
     from jaxmigrate.project import Indexer
 
-    return Indexer()
+    return Indexer(_content, prefilter)
 
 
 def process(
@@ -186,23 +186,26 @@ def _index(survey: Survey) -> ProjectIndex | None:
     indexer = survey.indexer
     if indexer is None:
         return None
-    wanted = indexer.legacy(prefilter)
-    if wanted:
+    if indexer.exporters():
         hits = {os.path.abspath(hit.path) for hit in survey.hits}
-        others = _surroundings(indexer.paths_of({tail for tail, _ in wanted}), indexer)
+        others = _surroundings(indexer)
         others.update(map(os.path.abspath, survey.traced))
         for path in sorted(others - hits):
-            _add_consumer(indexer, path, wanted)
+            _add_consumer(indexer, path)
     return indexer.finish()
 
 
-def _surroundings(exporters: Iterable[str], indexer: Indexer) -> set[str]:
-    """The Python files that may import from one of `exporters`: those of its checkout, project, package or folder."""
+def _surroundings(indexer: Indexer) -> set[str]:
+    """The Python files that may import what will be migrated away: those of its checkout, project, package or folder."""
     around: set[str] = set()
-    for path in map(os.path.abspath, exporters):
-        if path not in around:
-            listings = (_python_files(top, recursive) for top, recursive in _tops(path, indexer.names.root(path)))
-            around |= next((listing for listing in listings if path in listing), set())
+    listings: dict[tuple[str, bool], set[str]] = {}
+    for path in map(os.path.abspath, indexer.exporters()):
+        for top in _tops(path, indexer.names.root(path)) if path not in around else ():
+            if top not in listings:
+                listings[top] = _python_files(*top)
+            if path in listings[top]:
+                around |= listings[top]
+                break
     return around
 
 
@@ -227,13 +230,18 @@ def _python_files(top: str, recursive: bool) -> set[str]:
     return {os.path.join(top, name) for name in os.listdir(top) if kind_of(name) == PYTHON}
 
 
-def _add_consumer(indexer: Indexer, path: str, wanted: set[tuple[bytes, bytes]]) -> None:
-    try:
-        data = _read(path)
-    except OSError:
-        return
-    if any(name in data and tail in data for tail, name in wanted):
+def _add_consumer(indexer: Indexer, path: str) -> None:
+    data = _content(path)
+    if indexer.may_take(data):
         indexer.add_consumer(path, data)
+
+
+def _content(path: str) -> bytes:
+    """What the index can learn from: nothing, if the file has gone."""
+    try:
+        return _read(path)
+    except OSError:
+        return b""
 
 
 class _Work:
@@ -376,7 +384,9 @@ def _pool(work: _Work, workers: int) -> ProcessPoolExecutor:
     import sys
     from concurrent.futures import ProcessPoolExecutor
 
-    import jaxmigrate.engine  # noqa: F401  (imported here once, instead of in every process that is forked)
+    # Imported here once, instead of in every process that is forked.
+    import jaxmigrate.cst
+    import jaxmigrate.engine  # noqa: F401
 
     method = "fork" if sys.platform == "linux" else None
     return ProcessPoolExecutor(workers, multiprocessing.get_context(method), _start_worker, (work,))

@@ -45,7 +45,7 @@ def test_module_name_follows_the_chain_of_init_files(tmp_path: Path, path: str, 
 
 
 def exported(build: Build, source: str) -> dict[str, str]:
-    return build({"m.py": source}).exports.get("m", {})
+    return build({"m.py": source, "user.py": "from m import *\n"}).exports.get("m", {})
 
 
 @pytest.mark.parametrize(
@@ -95,6 +95,7 @@ def test_names_are_followed_through_modules(build: Build) -> None:
         {
             "src/p/__init__.py": "from .compat import DA as Array\nfrom p.sub import *\n",
             "src/p/compat.py": "from jax.numpy import DeviceArray as DA\n",
+            "tests/test_p.py": "from p import Array\n",
             "src/p/sub/__init__.py": "from ..compat import DA\nfrom jax.experimental.pjit import pjit as _private\n",
         }
     )
@@ -102,7 +103,7 @@ def test_names_are_followed_through_modules(build: Build) -> None:
 
 
 def test_modules_of_the_same_name_export_nothing(build: Build) -> None:
-    index = build({"a/utils.py": "from jax import A\n", "b/utils.py": "from jax.x import A\n"})
+    index = build({"a/utils.py": "from jax import A\n", "b/utils.py": "from jax.x import A\n", "c.py": "from utils import A\n"})
     assert index.exports == {}
 
 
