@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from jaxmigrate.engine import project_findings, rewrite_source
@@ -22,23 +22,15 @@ class Case:
     expect: tuple[str, ...]
     devices: int
     executable: bool
-    own: bool
-    """There is a case.toml with settings of its own."""
+    before: bytes = field(repr=False)
+    """The legacy program."""
+    after: bytes = field(repr=False)
+    """What it must become."""
 
     @property
     def id(self) -> str:
         """``codemod/case``."""
         return f"{self.folder.parent.name}/{self.folder.name}"
-
-    @property
-    def before(self) -> bytes:
-        """The legacy program."""
-        return (self.folder / "before.py").read_bytes()
-
-    @property
-    def after(self) -> bytes:
-        """What it must become."""
-        return (self.folder / "after.py").read_bytes()
 
 
 def load(folder: Path) -> Case:
@@ -53,8 +45,9 @@ def load(folder: Path) -> Case:
         allowed=Applicability[table.get("allowed", "review").upper()],
         options=tuple(sorted(table.get("options", {}).items())),
     )
+    programs = [(folder / name).read_bytes() if (folder / name).exists() else b"" for name in ("before.py", "after.py")]
     return Case(
-        folder, settings, tuple(table.get("expect", ())), table.get("devices", 8), table.get("executable", True), bool(table)
+        folder, settings, tuple(table.get("expect", ())), table.get("devices", 8), table.get("executable", True), *programs
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 from collections import Counter
+from collections.abc import Callable
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -103,9 +104,9 @@ def test_comments_survive_or_are_confessed(case: Case) -> None:
         assert_settled(result.after, case)
 
 
-@given(cases)
-def test_import_style_makes_no_difference(case: Case) -> None:
-    before = change.spelled_by_module(case.before.decode())
+@given(cases, st.sampled_from(change.IMPORT_STYLES))
+def test_import_style_makes_no_difference(case: Case, style: Callable[[str], str | None]) -> None:
+    before = style(case.before.decode())
     assume(before is not None)
     assert before is not None
     result = rewrite(before.encode(), case)

@@ -27,7 +27,7 @@ def assert_sane(data: bytes, case: Case) -> None:
 @given(cases, st.data())
 def test_lines_deleted_doubled_and_moved(case: Case, data: st.DataObject) -> None:
     lines = case.before.splitlines(keepends=True)
-    for _ in range(data.draw(st.integers(1, 3))):
+    for _ in range(data.draw(st.integers(1, 3)) if lines else 0):
         at, to = (data.draw(st.integers(0, len(lines) - 1)) for _ in range(2))
         kind = data.draw(st.sampled_from(["delete", "double", "move"]))
         line = lines[at]

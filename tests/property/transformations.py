@@ -224,6 +224,32 @@ def spelled_by_module(text: str) -> str | None:
     return _renamed("".join(lines), names)
 
 
+def spelled_by_name(text: str) -> str | None:
+    """``import a.b as m`` at the top becomes ``from a.b import C, D``, and ``m.C`` becomes ``C``."""
+    tree = ast.parse(text)
+    lines, edits = text.splitlines(keepends=True), []
+    taken = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} | {n.arg for n in ast.walk(tree) if isinstance(n, ast.arg)}
+    for node in tree.body:
+        alone = isinstance(node, ast.Import) and len(node.names) == 1 and ";" not in lines[node.lineno - 1]
+        alias = node.names[0] if isinstance(node, ast.Import) and alone else None
+        if alias is None or not alias.asname or not alias.name.startswith(("jax.", "jaxlib.")) or _is_quoted(tree, alias.asname):
+            continue
+        uses = [n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and getattr(n.value, "id", "") == alias.asname]
+        names = sorted({n.attr for n in uses})
+        if len(uses) != sum(getattr(n, "id", "") == alias.asname for n in ast.walk(tree)) or not names or taken & set(names):
+            continue
+        taken |= set(names)
+        lines[node.lineno - 1] = f"from {alias.name} import {', '.join(names)}\n"
+        edits += [(n.lineno, n.col_offset, len(alias.asname) + 1) for n in uses]
+    for line, column, width in sorted(edits, reverse=True):
+        data = lines[line - 1].encode()
+        lines[line - 1] = (data[:column] + data[column + width :]).decode()
+    return "".join(lines) if edits and "# type:" not in text else None
+
+
+IMPORT_STYLES = [spelled_by_module, spelled_by_name]
+
+
 def _is_quoted(tree: ast.Module, name: str) -> bool:
     """Whether a string names it (an annotation, ``__all__``), or a type comment may."""
     strings = (n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str))
