@@ -22,7 +22,7 @@ _SHARDING = "{jax.sharding.NamedSharding}"
 _EFFECTS = frozenset(
     {"next", "append", "pop", "normal", "uniform", "randint", "integers", "rand", "randn", "permutation", "choice", "read"}
 )
-_EAGER = (ast.Call, ast.keyword, ast.Attribute, ast.Subscript, ast.Tuple, ast.List, ast.Dict, ast.Starred)
+_EAGER = (ast.Call, ast.keyword, ast.Attribute, ast.Subscript, ast.Tuple, ast.List, ast.Dict, ast.Starred, ast.Yield)
 """Nodes that always evaluate all their parts."""
 
 

@@ -69,11 +69,15 @@ def _joined(site: CallSite | AttributeSite, call: ast.Call, *, known: bool) -> R
 
 def _by_position(site: CallSite | AttributeSite, call: ast.Call) -> Report | None:
     """Three or more positional arguments fit both signatures; what the first holds decides."""
+    first = site.text(call.args[0]).lower()
     kind = site.source.infer(call.args[0])
     if kind == "list[jax.sharding.Mesh]":
         return _with_shardings(site, call, call.args[0], call.args[1], 0, 1)
-    if (kind is not None and kind.startswith("list[")) or "shard" in site.text(call.args[0]).lower():
+    if (kind is not None and kind.startswith("list[")) or "shard" in first:
         return None
+    if "mesh" in first:
+        report = _with_shardings(site, call, call.args[0], call.args[1], 0, 1)
+        return Rewrite(f"{report.message}, assuming that {site.text(call.args[0])} are meshes", REVIEW, report.changes)
     return site.manual(
         "until 0.3.21 the signature began with meshes and mesh axes, since then with shardings: if these are meshes, write "
         "[NamedSharding(m, s) for m, s in zip(meshes, axes)] for the two"
@@ -83,14 +87,25 @@ def _by_position(site: CallSite | AttributeSite, call: ast.Call) -> Report | Non
 def _with_shardings(
     site: CallSite | AttributeSite, call: ast.Call, meshes: ast.expr, axes: ast.expr, keep: int | str, drop: int | str
 ) -> Rewrite:
+    pieces: dict[str, Piece] = {"meshes": meshes, "axes": axes}
     if isinstance(meshes, ast.List) and isinstance(axes, ast.List) and len(meshes.elts) == len(axes.elts):
-        parts = [_gda.sharding_of(site, m, a) for m, a in zip(meshes.elts, axes.elts, strict=True)]
-        text, pieces = _list_of(parts)
+        text, pieces = _list_of([_gda.sharding_of(site, m, a) for m, a in zip(meshes.elts, axes.elts, strict=True)])
+    elif (one := _repeated(site, meshes)) is not None:
+        (spec,) = _gda.fresh(site.source, call, ("spec",))
+        text = f"[{{jax.sharding.NamedSharding}}({{one}}, {spec}) for {spec} in {{axes}}]"
+        pieces["one"] = one
     else:
         text = "[{jax.sharding.NamedSharding}(m, s) for m, s in zip({meshes}, {axes})]"
-        pieces = {"meshes": meshes, "axes": axes}
     change = EditCall(call, rename={"global_meshes": "shardings"}, drop=frozenset({drop}), values={keep: Template(text, pieces)})
     return Rewrite(_JOINED, SAFE, (change,))
+
+
+def _repeated(site: CallSite | AttributeSite, meshes: ast.expr) -> ast.expr | None:
+    """The mesh of ``[mesh] * n``."""
+    if not (isinstance(meshes, ast.BinOp) and isinstance(meshes.op, ast.Mult) and isinstance(meshes.left, ast.List)):
+        return None
+    elements = meshes.left.elts
+    return elements[0] if len(elements) == 1 and site.source.is_pure(elements[0]) else None
 
 
 def _list_of(parts: list[_gda.Part]) -> tuple[str, dict[str, Piece]]:

@@ -108,6 +108,8 @@ def local_shards(site: AttributeSite) -> Reports:
     verdict = _judge(site)
     if verdict is None or site.assignment:
         return _written(site)
+    if site.call() is not None:
+        return None  # a method, as torch's ShardedTensor has it
     new = site.replace("{x}.addressable_shards", x=site.value)
     return Rewrite(f"local_shards is addressable_shards now{verdict[1]}", verdict[0], (new,))
 

@@ -27,6 +27,7 @@ def of_gda(before: str, after: str, **kw: object) -> None:
         pytest.param("import jax\nclass A:\n    local_shards = ()\ndef f(a: A):\n    return a.local_shards\n", id="own-class"),
         pytest.param("import jax\nclass A:\n    def f(self):\n        return self.local_shards\n", id="own-attribute"),
         pytest.param("import jax\nclass A:\n    @property\n    def local_shards(self):\n        return 1\n", id="own-property"),
+        pytest.param("import jax\nfor shard in tensor.local_shards(): print(shard)\n", id="method-of-torch-sharded-tensors"),
         pytest.param("import jax\nlocal_shards = f()\nprint(local_shards)\n", id="variable"),
         pytest.param("import jax\nf(local_shards=1, mesh_axes=2)\n", id="keyword"),
         pytest.param("import jax\ndef f(local_data): return local_data(0)\n", id="function-of-that-name"),

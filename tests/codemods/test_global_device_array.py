@@ -118,6 +118,11 @@ def test_own_names_are_not_hidden_by_what_is_written_out() -> None:
     )
 
 
+def test_batched_call_that_is_yielded() -> None:
+    result = run("import jax\n" + GDA + "def f():\n    while True:\n        yield GDA.from_batched_callback(s, m, p, cb)\n", select=SELECT)
+    assert b"        shards = cb(list(shard_indices.values()))\n        yield jax.make_array" in result.after
+
+
 def test_two_batched_calls_in_one_statement_get_names_of_their_own() -> None:
     result = run(
         "import jax\n" + GDA + "x = (GDA.from_batched_callback(s, m, p, f), GDA.from_batched_callback(t, m, p, g))\n", select=SELECT
@@ -304,7 +309,9 @@ def of_isinstance(test: str, **kw: object) -> list[str]:
 
 def test_isinstance_says_what_was_taken() -> None:
     (message,) = of_isinstance("def f(x): return isinstance(x, GlobalDeviceArray)")
-    assert message.startswith("review") and "every array" in message and "multiprocess" in message
+    assert message.startswith("review")
+    assert "every array" in message
+    assert "multiprocess" in message
 
 
 def test_isinstance_in_a_jitted_function_speaks_of_tracers() -> None:
@@ -440,7 +447,8 @@ def test_type_comparison(before: str, after: str) -> None:
 
 def test_registered_handler_is_a_review() -> None:
     (message,) = of_isinstance("f.register(GlobalDeviceArray)(g)")
-    assert message.startswith("review") and "no tracers" in message
+    assert message.startswith("review")
+    assert "no tracers" in message
 
 
 @pytest.mark.parametrize(

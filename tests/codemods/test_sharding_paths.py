@@ -65,7 +65,7 @@ def test_unchanged(source: str) -> None:
         pytest.param("from jax.experimental.pjit import AUTO\nx = AUTO\n", ["cannot be imported", "AUTO"], id="auto"),
         pytest.param("from jax.experimental.array import Array\nArray(s, sh, a, True)\n", ["cannot be imported", "cannot be called"], id="array-called"),
         pytest.param(OLD_SER.replace("gda_", "array_") + "ser.create_async_gda_from_callback\n", ["private"], id="private-now"),
-        pytest.param(SER + "ser.run_deserialization(meshes, axes, specs)\n", ["signature"], id="three-unknown-arguments"),
+        pytest.param(SER + "ser.run_deserialization(a, b, specs)\n", ["signature"], id="three-unknown-arguments"),
         pytest.param(SER + "m = ser.GlobalAsyncCheckpointManager(a, b)\n", ["directories"], id="directories-of-the-manager"),
         pytest.param(SER + "m = ser.GlobalAsyncCheckpointManager()\nm.serialize(a, s)\n", ["on_commit_callback"], id="serialize-without-callback"),
         pytest.param("import jax\nm.serialize(a, s, final_checkpoint_dir=d)\n", ["directories"], id="directories-of-serialize"),
@@ -180,8 +180,8 @@ def test_misspelt_tiled_of_0_3_1() -> None:
         ),
         pytest.param(
             "ser.run_deserialization(global_meshes=[m] * 2, mesh_axes=a, tensorstore_specs=s)",
-            "ser.run_deserialization(shardings=[jax.sharding.NamedSharding(m, s) for m, s in zip([m] * 2, a)], tensorstore_specs=s)",
-            id="computed-lists",
+            "ser.run_deserialization(shardings=[jax.sharding.NamedSharding(m, spec) for spec in a], tensorstore_specs=s)",
+            id="one-mesh-for-all",
         ),
         pytest.param(
             "ser.run_deserialization(ms, mesh_axes=a, tensorstore_specs=s)",
@@ -202,6 +202,13 @@ def test_misspelt_tiled_of_0_3_1() -> None:
 )
 def test_serialization(before: str, after: str) -> None:
     rewritten(f"import jax\n{OLD_SER}x = {before}\n", f"import jax\n{SER}x = {after}\n", select=SELECT)
+
+
+def test_positional_meshes_are_known_by_their_name() -> None:
+    source = SER + "def f(global_mesh, spec): ser.run_deserialization([global_mesh] * len(t), a, t, global_shapes=g)\n"
+    result = run("import jax\n" + source, select=SELECT)
+    assert b"run_deserialization([jax.sharding.NamedSharding(global_mesh, spec_) for spec_ in a], t, global_shapes=g)" in result.after
+    assert any("assuming that [global_mesh] * len(t) are meshes" in f.message for f in result.findings)
 
 
 def test_unknown_manager_is_an_assumption() -> None:
