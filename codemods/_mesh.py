@@ -112,7 +112,9 @@ def enclosing(source: Source, node: ast.AST, *, strict: bool = True) -> Context 
     for statement, item in source.enclosing_withs(node):
         if isinstance(statement, ast.AsyncWith):
             continue
-        mesh = item.optional_vars if isinstance(item.optional_vars, ast.Name) else item.context_expr
+        plain = key_of(source, item.context_expr) is not None or not isinstance(item.optional_vars, ast.Name)
+        mesh = item.context_expr if plain else item.optional_vars
+        assert mesh is not None
         known = is_mesh(source, item.context_expr) or (not strict and "mesh" in _last_name(item.context_expr).lower())
         if known and isinstance(mesh, ast.Call):
             return _named_here(source, statement, mesh)

@@ -55,6 +55,13 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Argument = tuple[str | int, ast.expr]
 
 
+def is_guarded(source: Source, node: ast.expr) -> bool:
+    """Whether this reference, or the import behind it, is only for a JAX that has the old API."""
+    found = source.resolved(node)
+    statement = found.binding.statement if found is not None else None
+    return bool(source.guard(node)) or (isinstance(statement, ast.ImportFrom) and bool(source.guard(statement)))
+
+
 def is_none(node: ast.expr) -> bool:
     """Whether `node` is the constant None."""
     return isinstance(node, ast.Constant) and node.value is None

@@ -23,7 +23,17 @@ from jaxmigrate.codemod import (
     Report,
     Rewrite,
 )
-from jaxmigrate_codemods._pjit import CONSTRAINT, LAX_CONSTRAINT, SHARDINGS, SPECS, UNSPECIFIED, Pjit, is_partial, uses
+from jaxmigrate_codemods._pjit import (
+    CONSTRAINT,
+    LAX_CONSTRAINT,
+    SHARDINGS,
+    SPECS,
+    UNSPECIFIED,
+    Pjit,
+    is_guarded,
+    is_partial,
+    uses,
+)
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
@@ -59,7 +69,7 @@ def axis_resources(site: FileSite) -> Iterator[Report]:
     """All calls of pjit and with_sharding_constraint of a file, partials and splatted dicts included."""
     source = site.source
     for use in uses(source):
-        if not source.guard(use.name):
+        if not is_guarded(source, use.name):
             for call in use.calls_with_arguments():
                 yield from _keywords(site, call, _PJIT)
             yield from _positional(source, use)

@@ -40,6 +40,7 @@ from jaxmigrate_codemods._pjit import (
     grouped,
     is_global,
     is_gone,
+    is_guarded,
     line,
     uses,
 )
@@ -103,10 +104,10 @@ def from_gda(site: FileSite) -> Iterator[Report]:
     plans: list[_Plan] = []
     for use in uses(source):
         argument = use.in_shardings()
-        if argument is None or source.guard(use.name):
+        if argument is None or is_guarded(source, use.name):
             continue
         mentioned = set(_mentioned(source, argument[1]))
-        if not mentioned:
+        if not mentioned or any(is_guarded(source, m) for m in mentioned):
             continue
         handled |= mentioned
         try:
@@ -115,7 +116,7 @@ def from_gda(site: FileSite) -> Iterator[Report]:
             yield Manual(f"FROM_GDA is mixed with specs, and {reason}{_BY_HAND}", at=use.at)
     yield from _rewrites(source, plans)
     for node in source.names(*FROM_GDA):
-        if node not in handled and not source.guard(node):
+        if node not in handled and not is_guarded(source, node):
             yield from _elsewhere(source, node)
 
 
@@ -125,7 +126,7 @@ def _mentioned(source: Source, node: ast.expr, depth: int = 6) -> Iterator[ast.e
         if isinstance(part, (ast.Name, ast.Attribute)):
             if is_gone(source, part):
                 yield part
-            elif depth and (value := source.definition(part)) is not None:
+            if depth and (value := source.definition(part)) is not None:
                 yield from _mentioned(source, value, depth - 1)
 
 
@@ -171,7 +172,7 @@ def _definitions(source: Source, node: ast.expr) -> set[ast.stmt]:
     """The assignments through which the value came, all of which hold FROM_GDA."""
     found: set[ast.stmt] = set()
     for part in ast.walk(node):
-        if isinstance(part, (ast.Name, ast.Attribute)) and not is_gone(source, part):
+        if isinstance(part, (ast.Name, ast.Attribute)):
             value = source.definition(part)
             if value is not None and any(_mentioned(source, value)):
                 found.add(source.statement(value))

@@ -32,6 +32,7 @@ from jaxmigrate_codemods._pjit import (
     Unreadable,
     copied_spec,
     grouped,
+    is_guarded,
     is_replicated,
     line,
     mentions,
@@ -78,7 +79,7 @@ def host_local_inputs(site: FileSite) -> Iterator[Report]:
     rewrites: list[tuple[Rewrite, _mesh.Context]] = []
     for use in uses(source):
         given = use.in_shardings()
-        if given is None or _waits(source, use) or source.guard(use.name):
+        if given is None or _waits(source, use) or is_guarded(source, use.name):
             continue
         lost = use.made.leak or next(iter(use.made.lowered), None)
         if lost is not None and not is_replicated(source, given[1]):

@@ -38,6 +38,7 @@ from jaxmigrate_codemods._pjit import (
     Pjit,
     function_body,
     grouped,
+    is_guarded,
     is_none,
     is_spec,
     line,
@@ -103,7 +104,7 @@ def pjit(site: FileSite) -> Iterator[Report]:
     plans: list[_Plan] = []
     for node in site.source.names(*PJIT):
         resolved = site.source.resolved(node)
-        if site.source.guard(node) or (resolved and not resolved.direct):
+        if is_guarded(site.source, node) or (resolved and not resolved.direct):
             continue
         try:
             plans.append(_plan(site, node))

@@ -1,0 +1,204 @@
+"""from-gda: a definition and all its calls, or a finding that names what is in the way."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+from jaxmigrate import testing
+from jaxmigrate.testing import findings
+
+unchanged = functools.partial(testing.unchanged, select="from-gda")
+rewritten = functools.partial(testing.rewritten, select="from-gda")
+IMPORT = "from jax.experimental.pjit import FROM_GDA, pjit\nfrom jax.sharding import Mesh, PartitionSpec as P\n"
+KEPT = "from jax.experimental.pjit import pjit\nfrom jax.sharding import Mesh, PartitionSpec as P\n"
+MIXED = "f = pjit(g, in_axis_resources=(FROM_GDA, P('x')), out_axis_resources=P())\n"
+
+
+def mixed(rest: str, reason: str) -> None:
+    """A mixed pjit that stays, and why."""
+    unchanged(IMPORT + "mesh = Mesh(d, ('x',))\n" + rest, findings=[reason])
+
+
+def test_own_constant_of_the_same_name() -> None:
+    unchanged("from jax.experimental.pjit import pjit\nFROM_GDA = object()\nf = pjit(len, in_axis_resources=FROM_GDA)\n")
+
+
+def test_constant_of_another_package() -> None:
+    unchanged("from mylib import FROM_GDA\nfrom jax.experimental.pjit import pjit\nf = pjit(len, in_axis_resources=FROM_GDA)\n")
+
+
+def test_name_in_a_string_and_a_comment() -> None:
+    unchanged("from jax.experimental.pjit import pjit\nhint = 'use FROM_GDA'  # or pjit.FROM_GDA\n")
+
+
+def test_parameter_of_that_name() -> None:
+    unchanged("from jax.experimental.pjit import pjit\ndef f(g, FROM_GDA):\n    return pjit(g, in_axis_resources=FROM_GDA)\n")
+
+
+def test_identity_test() -> None:
+    unchanged(IMPORT + "def known(r):\n    return r is FROM_GDA or r is None\n", findings=["is compared"])
+
+
+def test_type_of_the_sentinel() -> None:
+    unchanged(IMPORT + "def known(r):\n    return isinstance(r, type(FROM_GDA))\n", findings=["is compared"])
+
+
+def test_returned_by_a_helper() -> None:
+    unchanged(IMPORT + "def resource(x):\n    return FROM_GDA if x else None\n", findings=["return the sharding of the array itself"])
+
+
+def test_default_of_a_parameter() -> None:
+    unchanged(IMPORT + "def make(g, resources=FROM_GDA):\n    return g\n", findings=["is stored"])
+
+
+def test_handed_to_a_function_of_the_program() -> None:
+    unchanged(IMPORT + "from mylib import partition\nf = partition(len, FROM_GDA)\n", findings=["is passed on"])
+
+
+def test_value_that_other_code_reads_too() -> None:
+    source = IMPORT + "spec = (FROM_GDA,)\nf = pjit(len, in_axis_resources=spec)\nprint(spec)\n"
+    unchanged(source, findings=["serves other code too"])
+
+
+def test_function_that_is_returned() -> None:
+    mixed("def build(g):\n    return pjit(g, in_axis_resources=(FROM_GDA, P()))\n", "it is returned in line 5")
+
+
+def test_function_that_is_passed_on() -> None:
+    mixed(MIXED + "with mesh:\n    list(map(f, a, b))\n", "it is passed on in line 6")
+
+
+def test_function_in_a_container() -> None:
+    mixed("fs = {}\nfs['f'] = pjit(g, in_axis_resources=(FROM_GDA, P()))\n", "stored where it cannot be followed")
+
+
+def test_function_bound_twice() -> None:
+    mixed(MIXED + "if d:\n    f = g\nwith mesh:\n    f(a, b)\n", "f is bound more than once")
+
+
+def test_function_nobody_calls_here() -> None:
+    mixed(MIXED, "this file holds none")
+
+
+def test_star_at_the_call() -> None:
+    mixed(MIXED + "with mesh:\n    f(*arguments)\n", "the call in line 6 passes its arguments by *")
+
+
+def test_keyword_at_the_call() -> None:
+    mixed(MIXED + "with mesh:\n    f(a, b=b)\n", "the call in line 6 passes its arguments by * or by keyword")
+
+
+def test_more_arguments_than_specs() -> None:
+    mixed(MIXED + "with mesh:\n    f(a, b, c)\n", "does not have one argument for each spec")
+
+
+def test_one_bad_call_spoils_the_good_one() -> None:
+    mixed(MIXED + "with mesh:\n    f(a, b)\n    f(*ab)\n", "the call in line 7")
+
+
+def test_no_mesh_at_the_call() -> None:
+    unchanged(IMPORT + MIXED + "def run(context, a, b):\n    with context:\n        return f(a, b)\n", findings=["no mesh can be named"])
+
+
+def test_both_kinds_inside_one_argument() -> None:
+    source = "f = pjit(g, in_axis_resources={'a': FROM_GDA, 'b': P('x')})\nwith mesh:\n    f(tree)\n"
+    mixed(source, "one argument holds both")
+
+
+def test_spec_made_at_run_time() -> None:
+    mixed("f = pjit(g, in_axis_resources=(FROM_GDA, specs()))\nwith mesh:\n    f(a, b)\n", "the spec 'specs()' cannot be written")
+
+
+def test_spec_that_is_another_name_at_the_call() -> None:
+    source = "def make(axis):\n    global f\n    f = pjit(g, in_axis_resources=(FROM_GDA, P(axis)))\ndef run(axis, a, b):\n"
+    mixed(source + "    with mesh:\n        f(a, b)\n", "cannot be written at the call in line 9")
+
+
+def test_hidden_arguments_of_pjit() -> None:
+    mixed("f = pjit(g, in_axis_resources=(FROM_GDA, P()), **options)\nwith mesh:\n    f(a, b)\n", "hold * or **")
+
+
+def test_static_arguments_that_cannot_be_counted() -> None:
+    source = "f = pjit(g, in_axis_resources=(FROM_GDA, P('x')), static_argnums=numbers)\nwith mesh:\n    f(a, b, 1)\n"
+    mixed(source, "does not have one argument for each spec")
+
+
+def test_name_imported_by_other_modules() -> None:
+    from jaxmigrate.model import ProjectIndex
+
+    index = ProjectIndex(consumed={"lib": frozenset({"f"})})
+    source = IMPORT + "mesh = Mesh(d, ('x',))\n" + MIXED + "with mesh:\n    f(a, b)\n"
+    unchanged(source, findings=["other modules import f"], module="lib", index=index)
+
+
+def test_presence_test_by_hasattr() -> None:
+    source = "import jax\nfrom jax.experimental import pjit\nif hasattr(pjit, 'FROM_GDA'):\n"
+    unchanged(source + "    f = pjit.pjit(len, in_axis_resources=pjit.FROM_GDA)\nelse:\n    f = jax.jit(len)\n")
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["FROM_GDA", "(FROM_GDA,)", "[FROM_GDA, FROM_GDA]", "{'a': FROM_GDA}", "(FROM_GDA,) * 3", "({'a': [FROM_GDA]}, FROM_GDA)",
+     "FROM_GDA if FROM_GDA else (FROM_GDA,)", "jax.tree_util.tree_map(lambda _: FROM_GDA, tree)"],
+)  # fmt: skip
+def test_every_leaf_says_so(value: str) -> None:
+    rewritten(f"import jax\n{IMPORT}tree = jax.numpy\nf = pjit(len, in_axis_resources={value}, out_axis_resources=P())\n",
+              f"import jax\n{KEPT}tree = jax.numpy\nf = pjit(len, out_axis_resources=P())\n")  # fmt: skip
+
+
+def test_last_keyword_leaves_no_comma() -> None:
+    rewritten(IMPORT + "f = pjit(len, in_axis_resources=FROM_GDA)\n", KEPT + "f = pjit(len)\n")
+
+
+def test_positional_sentinel_moves_the_output_to_its_keyword() -> None:
+    rewritten(IMPORT + "f = pjit(len, FROM_GDA, P())\n", KEPT + "f = pjit(len, out_shardings=P())\n")
+
+
+def test_value_shared_by_two_functions_goes_once() -> None:
+    before = IMPORT + "spec = FROM_GDA\nf = pjit(len, in_axis_resources=spec)\ng = pjit(max, in_axis_resources=(spec, spec))\n"
+    rewritten(before, KEPT + "f = pjit(len)\ng = pjit(max)\n")
+
+
+def test_static_arguments_are_not_counted() -> None:
+    before = IMPORT + (
+        "mesh = Mesh(d, ('x',))\nf = pjit(g, in_axis_resources=(FROM_GDA, P('x')), static_argnums=(1,))\n"
+        "with mesh:\n    f(a, 'mean', b)\n"
+    )
+    after = "multihost_utils.host_local_array_to_global_array(b, mesh, P('x'))"
+    (found,) = [f for f in findings(before, select="from-gda") if f.codemod == "from-gda"]
+    assert found.outcome.value == "applied"
+    assert after in testing.run(before, select="from-gda").after.decode()
+
+
+def test_review_names_the_assumption() -> None:
+    source = IMPORT + "mesh = Mesh(d, ('x',))\n" + MIXED + "with mesh:\n    f(a, b)\n"
+    (found,) = findings(source, select="from-gda")
+    assert str(found.applicability) == "review"
+    assert "assumes that it is host-local" in found.message
+
+
+def test_argument_that_is_global_already_stays() -> None:
+    source = IMPORT + "import jax\nmesh = Mesh(d, ('x',))\nb = jax.make_array_from_callback(s, n, c)\n" + MIXED + "with mesh:\n    f(a, b)\n"
+    assert b"f(a, b)" in testing.run(source, select="from-gda").after
+
+
+def test_names_taken_in_the_file_are_not_reused() -> None:
+    source = IMPORT + (
+        "mesh = Mesh(d, ('x',))\nglobal_b = 1\nf = pjit(g, in_axis_resources=(FROM_GDA, P('x'), P()))\nwith mesh:\n    f(a, b, c)\n"
+    )
+    text = testing.run(source, select="from-gda").after.decode()
+    assert "f(a, multihost_utils." in text
+
+
+def test_one_line_suite_gets_no_statement_before_it() -> None:
+    source = IMPORT + "mesh = Mesh(d, ('x',))\nf = pjit(g, in_axis_resources=(FROM_GDA, P('x'), P()))\nwith mesh: f(a, b, c)\n"
+    text = testing.run(source, select="from-gda").after.decode()
+    assert "with mesh: f(a, multihost_utils." in text
+
+
+def test_arguments_with_effects_are_not_moved_before_others() -> None:
+    source = IMPORT + "mesh = Mesh(d, ('x',))\nf = pjit(g, in_axis_resources=(FROM_GDA, P('x'), P()))\nwith mesh:\n    f(a(), b(), c())\n"
+    text = testing.run(source, select="from-gda").after.decode()
+    assert "f(a(), multihost_utils.host_local_array_to_global_array(b(), mesh, P('x')), " in text

@@ -1,0 +1,273 @@
+"""pjit-to-jit: function, shardings and mesh context together, or not at all."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+from jaxmigrate import testing
+from jaxmigrate.model import ProjectIndex
+
+unchanged = functools.partial(testing.unchanged, select="pjit-to-jit")
+HEAD = (
+    "import jax\nimport numpy as np\nfrom jax.experimental.pjit import pjit\n"
+    "from jax.sharding import Mesh, NamedSharding, PartitionSpec as P\nmesh = Mesh(np.array(jax.devices()), ('x',))\n"
+)
+ROWS = "f = pjit(lambda a: a, in_shardings=P('x'), out_shardings=P('x'))\n"
+JIT = "f = jax.jit(lambda a: a, in_shardings=NamedSharding(mesh, P('x')), out_shardings=NamedSharding(mesh, P('x')))\n"
+CALL = "with mesh:\n    y = f(x)\n"
+
+
+def kept(source: str, reason: str, head: str = HEAD) -> None:
+    """A pjit that stays, and why."""
+    unchanged(head + source, findings=[f"manual: pjit is kept: {reason}"])
+
+
+def result(source: str, **kw: object) -> str:
+    """What becomes of a program."""
+    after = testing.run(HEAD + source, select="pjit-to-jit", **kw).after.decode()  # type: ignore[arg-type]
+    assert not testing.applied(testing.run(after, select="pjit-to-jit"))
+    return after.partition("('x',))\n")[2]
+
+
+def test_own_pjit() -> None:
+    unchanged("def pjit(f, in_shardings):\n    return f\nf = pjit(len, in_shardings=None)\n")
+
+
+def test_shadowed_by_a_parameter() -> None:
+    unchanged(HEAD + "def run(pjit):\n    return pjit(len)\n")
+
+
+def test_target_where_pjit_is_the_documented_function() -> None:
+    unchanged(HEAD + ROWS + CALL, target="0.4.13")
+
+
+def test_last_release_before_the_deprecation() -> None:
+    unchanged(HEAD + ROWS + CALL, target="0.7.2")
+
+
+def test_bare_context_without_pjit() -> None:
+    unchanged(HEAD.replace("from jax.experimental.pjit import pjit\n", "") + "f = jax.jit(len)\nwith mesh:\n    y = f(x)\n")
+
+
+def test_old_keywords_wait_for_axis_resources() -> None:
+    unchanged(HEAD + ROWS.replace("in_shardings", "in_axis_resources") + CALL)
+
+
+def test_sentinel_waits_for_from_gda() -> None:
+    unchanged(HEAD.replace("import pjit", "import FROM_GDA, pjit") + "f = pjit(len, in_shardings=(FROM_GDA, P()))\n" + CALL)
+
+
+def test_fourth_positional_waits() -> None:
+    unchanged(HEAD + "f = pjit(len, P(), P(), 1)\n" + CALL)
+
+
+def test_alias_is_reported_once() -> None:
+    kept("parallel = pjit\nf = parallel(len, in_shardings=P())\n" + CALL, "it is passed on, or gets another name")
+
+
+def test_passed_on() -> None:
+    kept("from mylib import wrap\ng = wrap(pjit)\n", "it is passed on")
+
+
+def test_hidden_arguments() -> None:
+    kept("f = pjit(len, **options)\n" + CALL, "its arguments hold * or **")
+
+
+def test_returned() -> None:
+    kept("def make(g):\n    return pjit(g, in_shardings=P('x'))\n", "it is returned in line 7")
+
+
+def test_transformed() -> None:
+    kept(ROWS + "with mesh:\n    y = jax.vmap(f)(x)\n", "it is passed on in line 8")
+
+
+def test_in_a_container() -> None:
+    kept("fs = [pjit(len, in_shardings=P('x'))]\nwith mesh:\n    fs[0](x)\n", "it is stored where it cannot be followed")
+
+
+def test_other_attribute_of_the_function() -> None:
+    kept(ROWS + "with mesh:\n    f.clear_cache()\n", "its attribute clear_cache is used")
+
+
+def test_not_called_here() -> None:
+    kept(ROWS, "nothing in this file calls it")
+
+
+def test_called_outside_a_mesh() -> None:
+    kept(ROWS + CALL + "z = f(y)\n", "no mesh is certain to be in force at its call in line 9")
+
+
+def test_called_in_a_function_that_is_called_from_anywhere() -> None:
+    kept(ROWS + "def run(x):\n    return f(x)\nclass A:\n    g = run\n", "no mesh is certain")
+
+
+def test_two_meshes() -> None:
+    kept("other = Mesh(d, ('x',))\n" + ROWS + CALL + "with other:\n    f(x)\n", "its call in line 11 is under another mesh")
+
+
+def test_mesh_bound_twice() -> None:
+    kept(ROWS + "if x:\n    mesh = Mesh(x, ('x',))\n" + CALL, "the mesh at its call in line 10 has no name that is bound only once")
+
+
+def test_mesh_made_after_the_function() -> None:
+    kept("", "the mesh has no name yet", head=HEAD.replace("mesh =", f"{ROWS}mesh =") + CALL)
+
+
+def test_parameter_that_may_be_any_context() -> None:
+    kept(ROWS + "def run(context, x):\n    with context:\n        return f(x)\n", "no mesh is certain")
+
+
+def test_parameter_of_another_function() -> None:
+    kept("def run(mesh: Mesh, x):\n    with mesh:\n        return f(x)\n" + ROWS, "the mesh has no name yet")
+
+
+def test_specs_made_at_run_time() -> None:
+    kept("f = pjit(len, in_shardings=specs())\n" + CALL, "the shardings specs() cannot be read off")
+
+
+def test_spec_from_a_parameter() -> None:
+    kept("def run(spec, x):\n    f = pjit(len, in_shardings=spec)\n    with mesh:\n        return f(x)\n", "the shardings spec cannot")
+
+
+def test_automatic_sharding() -> None:
+    source = HEAD.replace("import pjit", "import AUTO, pjit") + "f = pjit(len, in_shardings=AUTO(mesh))\n" + CALL
+    unchanged(source, findings=["cannot be read off"])
+
+
+def test_tree_with_none_that_others_read() -> None:
+    kept("spec = (P('x'), None)\nprint(spec)\nf = pjit(max, in_shardings=spec)\nwith mesh:\n    f(x, y)\n", "the shardings behind spec")
+
+
+def test_no_shardings_and_inputs_from_anywhere() -> None:
+    kept("f = pjit(lambda a: a)\n" + CALL, "it has no shardings")
+
+
+def test_bare_decorator_and_inputs_from_anywhere() -> None:
+    kept("@pjit\ndef f(a):\n    return a\n" + CALL, "it has no shardings")
+
+
+def test_method_is_not_followed() -> None:
+    kept("class A:\n    @functools.partial(pjit, in_shardings=P())\n    def f(self, a):\n        return a\n", "it is a method",
+         head=f"import functools\n{HEAD}".replace("import functools\nimport jax", "import functools, jax"))  # fmt: skip
+
+
+def test_attribute_used_outside_its_class() -> None:
+    source = "class A:\n    def __init__(self):\n        self.mesh = mesh\n        self.f = pjit(len, in_shardings=P())\n"
+    kept(source + "def run(a, x):\n    with mesh:\n        return a.f(x)\n", "f is used outside its class")
+
+
+def test_attribute_assigned_twice() -> None:
+    source = "class A:\n    def a(self):\n        self.f = pjit(len, in_shardings=P())\n    def b(self):\n        self.f = len\n"
+    kept(source, "self.f is assigned more than once")
+
+
+def test_imported_by_other_modules() -> None:
+    index = ProjectIndex(consumed={"lib": frozenset({"f"})})
+    unchanged(HEAD + ROWS + CALL, findings=["other modules import f"], module="lib", index=index)
+
+
+def test_host_local_inputs_come_first() -> None:
+    kept("rank = jax.process_index()\n" + ROWS + CALL, "what its callers pass may be local to a process")
+
+
+def test_nothing_else_in_the_context() -> None:
+    assert result(ROWS + CALL) == JIT + "y = f(x)\n"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["g(y)", "self.g(y)", "y = h[0](y)", "y.update(1)", "import lib", "y = jax.jit(g)(y)", "y = jax.lax.scan(g, 0, y)",
+     "for b in batches: f(b)", "y = [f(b) for b in batches]", "with other: f(x)", "y = eval('f')", "y = map(g, y)", "y = next(g)"],
+)  # fmt: skip
+def test_context_stays_for_code_that_may_look_at_it(statement: str) -> None:
+    text = result(f"{ROWS}def run(self, g, h, batches, other, x):\n    with mesh:\n        y = f(x)\n        {statement}\n")
+    assert "    with mesh:\n        y = f(x)\n" in text
+    assert text.startswith(JIT)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["print(y.sum(), len(y))", "y = np.asarray(y)", "y.block_until_ready()", "assert y.shape == (8,)", "z = y + jax.numpy.ones(8)",
+     "for i in range(3): f(x)", "for i, b in enumerate([x, x]): f(b)", "z = y.at[0].set(1)", "z = jax.lax.scan(lambda c, a: (c, a), 0, y)",
+     "z = {}.get(1)", "log = []; log.append(1)"],
+)  # fmt: skip
+def test_context_goes_from_around_code_that_does_not(statement: str) -> None:
+    text = result(f"{ROWS}def run(x):\n    with mesh:\n        y = f(x)\n        {statement}\n")
+    assert text == f"{JIT}def run(x):\n    y = f(x)\n    {statement}\n"
+
+
+def test_context_stays_for_a_function_that_stays() -> None:
+    text = result(ROWS + "k = pjit(lambda a: a, in_shardings=specs())\nwith mesh:\n    y = k(f(x))\n")
+    assert text == JIT + "k = pjit(lambda a: a, in_shardings=specs())\nwith mesh:\n    y = k(f(x))\n"
+
+
+def test_context_stays_for_a_rebound_function_that_stays() -> None:
+    source = "def k(a):\n    return a\nk = pjit(k, in_shardings=specs())\n"
+    assert result(source + ROWS + "with mesh:\n    y = k(f(x))\n").endswith("with mesh:\n    y = k(f(x))\n")
+
+
+def test_context_stays_when_the_function_may_look_at_it() -> None:
+    source = "from lib import model\nf = pjit(lambda a: model(a), in_shardings=P('x'), out_shardings=None)\n"
+    text = result(source + CALL)
+    assert "NamedSharding(mesh, P())" in text
+    assert text.endswith(CALL)
+
+
+def test_context_stays_when_an_inner_function_constrains() -> None:
+    source = (
+        "def inner(a):\n    return jax.lax.with_sharding_constraint(a, P('x'))\n"
+        "f = pjit(lambda a: jax.lax.scan(lambda c, b: (c, inner(b)), 0, a), in_shardings=P('x'))\n"
+    )
+    assert "with jax.set_mesh(mesh):\n    y = f(x)\n" in result(source + CALL)
+    assert "with mesh:\n    y = f(x + 1)\n" in result(source + "with mesh:\n    y = f(x + 1)\n")
+
+
+def test_context_with_a_name_or_a_second_item_stays() -> None:
+    assert "with mesh as m:\n" in result(ROWS + "with mesh as m:\n    y = f(x)\n")
+    assert "with mesh, open(p):\n" in result(ROWS + "with mesh, open(p):\n    y = f(x)\n")
+
+
+def test_comment_on_the_context_line_keeps_it() -> None:
+    assert "with mesh:  # eight devices\n" in result(ROWS + "with mesh:  # eight devices\n    y = f(x)\n")
+
+
+def test_one_line_context_stays() -> None:
+    assert result(ROWS + "with mesh: y = f(x)\n") == JIT + "with mesh: y = f(x)\n"
+
+
+def test_multi_line_strings_keep_their_blanks() -> None:
+    source = "with mesh:\n    # first\n    y = f(x)\n    print('''a\n    b''')\n\n    # last\n"
+    assert result(ROWS + source) == JIT + "# first\ny = f(x)\nprint('''a\n    b''')\n\n# last\n"
+
+
+def test_tabs() -> None:
+    assert result(ROWS + "if x:\n\twith mesh:\n\t\ty = f(x)\n") == JIT + "if x:\n\ty = f(x)\n"
+
+
+def test_nested_contexts_lose_the_inner_one_only() -> None:
+    text = result(ROWS + "with lock:\n    with mesh:\n        y = f(x)\n")
+    assert text == JIT + "with lock:\n    y = f(x)\n"
+
+
+def test_generator_keeps_its_context() -> None:
+    text = result(ROWS + "def run(x):\n    with mesh:\n        yield f(x)\n")
+    assert "    with mesh:\n        yield f(x)\n" in text
+
+
+def test_import_guard_is_left_alone() -> None:
+    source = HEAD.replace("from jax.experimental.pjit import pjit\n", "") + (
+        "if hasattr(jax, 'shard_map'):\n    pjit = jax.jit\nelse:\n    from jax.experimental.pjit import pjit\nf = pjit(len)\n"
+    )
+    unchanged(source)
+
+
+def test_crlf_and_unicode() -> None:
+    before = (HEAD + "# é\n" + ROWS + "with mesh:\n    y = f('ä')\n").replace("\n", "\r\n").encode()
+    after = testing.run(before, select="pjit-to-jit").after
+    assert after.endswith(("# é\n" + JIT + "y = f('ä')\n").replace("\n", "\r\n").encode())
+
+
+def test_suppressed_on_its_line() -> None:
+    unchanged(HEAD + ROWS.replace(")\n", ")  # jaxmigrate: ignore[pjit-to-jit]\n") + CALL)
