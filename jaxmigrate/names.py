@@ -618,6 +618,23 @@ def _annotation_strings(root: ast.expr) -> Iterator[ast.Constant]:
         stack.extend(ast.iter_child_nodes(node))
 
 
+def _child_fields(kind: type[ast.AST]) -> tuple[str, ...]:
+    """The fields of a node class that hold nodes with a place in the text, last first: the order of a stack."""
+    skipped = {"ctx", "op", "ops", "names", "id", "attr", "arg", "name", "rest", "kwd_attrs", "type_comment", "kind", "module", "level",
+               "asname", "conversion", "simple", "is_async", "type_ignores", "tag"}  # fmt: skip
+    special = {"MatchSingleton": (), "TypeAlias": ("value", "type_params", "name"), "Interpolation": ("format_spec", "value")}
+    return special.get(kind.__name__) or tuple(f for f in reversed(kind._fields) if f not in skipped and kind.__name__ not in special)
+
+
+class _Children(dict[type[ast.AST], tuple[str, ...]]):
+    def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
+        self[kind] = fields = _child_fields(kind)
+        return fields
+
+
+_CHILDREN = _Children()
+
+
 class _Walker:
     """The one pass: parents, scopes, bindings and the look-up tables."""
 
@@ -628,6 +645,7 @@ class _Walker:
     def walk(self) -> None:
         source, stack = self.source, self.stack
         parents, by_id, by_attribute = source.parents, source.by_id, source.by_attribute
+        fields_of = _CHILDREN
         stack.append((source.tree, source.scope_root))
         while stack:
             node, scope = stack.pop()
@@ -651,19 +669,16 @@ class _Walker:
                 parents[node.value] = node  # type: ignore[attr-defined]
                 stack.append((node.value, scope))  # type: ignore[attr-defined]
                 continue
-            children = []
-            for value in node.__dict__.values():
+            for name in fields_of[kind]:
+                value = getattr(node, name)
                 if value.__class__ is list:
-                    for item in value:
-                        if isinstance(item, ast.AST) and not isinstance(item, _LEAVES):
+                    for item in reversed(value):
+                        if item is not None:  # the keys of {**x}
                             parents[item] = node
-                            children.append((item, scope))
-                elif isinstance(value, ast.AST) and not isinstance(value, _LEAVES):
+                            stack.append((item, scope))
+                elif value is not None:
                     parents[value] = node
-                    children.append((value, scope))
-            children.reverse()
-            stack.extend(children)
-
+                    stack.append((value, scope))
 
     def bind(
         self, scope: Scope, name: str, kind: str, node: ast.AST, qualified: str = "", value: ast.expr | None = None

@@ -114,6 +114,18 @@ def test_spans_for_every_line_ending(newline: str) -> None:
     assert src.segment(node) == "jax.Array"
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["match x:\n    case None | True: jax.Array\n    case [*a, {'k': b, **c}]: pass\n    case C(d, e=f) as g if g: pass",
+     "x = {**a, 'b': jax.Array}", "global y\ndef f():\n    nonlocal_ = 1\n    def g():\n        nonlocal nonlocal_\n        return jax.Array",
+     "f(*a, **b)[1:2, ::3, ...]; jax.Array", "async def f():\n    async with a as b, c: await jax.Array\n    async for d in e: yield",
+     "try: pass\nexcept* E: jax.Array", "x: int = jax.Array", "f'{jax.Array!r:>{w}}'", "lambda *a, b=jax.Array, **c: (yield a)"],
+)  # fmt: skip
+def test_the_walk_knows_every_kind_of_node(text: str) -> None:
+    src = source("import jax\n" + text)
+    assert len(src.names("jax.Array")) == 1
+
+
 def test_form_feed_is_no_line_break() -> None:
     src = Source(b"import jax\n\x0c\nx = jax.Array\n")
     assert src.segment(src.names("jax.Array")[0]) == "jax.Array"
