@@ -6,8 +6,10 @@ import ast
 import re
 from collections.abc import Iterator
 
+from jaxmigrate.codemod import Site
 from jaxmigrate.names import Source
 
+_TRACING = re.compile(r"\b(?:tracers?|traced|tracing)\b", re.IGNORECASE)
 _XLA = ("jax.interpreters.xla", "jax.xla")
 _PXLA = ("jax.interpreters.pxla", "jax.pxla", "jax._src.interpreters.pxla")
 _IMPLEMENTATION = ("DeviceArray", "_DeviceArray", "_CppDeviceArray", "Buffer", "DeviceArrayProtocol")
@@ -47,6 +49,16 @@ ARRAY = "jax.Array"
 ALL_ARRAYS = DEVICE_ARRAYS | SHARDED_DEVICE_ARRAYS | GLOBAL_DEVICE_ARRAYS | {ARRAY}
 VALUE_TYPES = DEVICE_ARRAYS | SHARDED_DEVICE_ARRAYS | {ARRAY, "jax.numpy.ndarray"}
 """What inference calls a value that is a jax.Array today (a GlobalDeviceArray had none of the old buffer attributes)."""
+
+
+def traced(site: Site) -> str:
+    """Why the code at this site may see tracers: what the engine knows, or comments and strings of the function that say so."""
+    reason = site.may_be_traced()
+    function = site.source.function(site.node)
+    if reason or function is None:
+        return reason
+    said = _TRACING.search(site.source.segment(function))
+    return f"the function around it speaks of {said[0]!r}" if said else ""
 
 
 def container(source: Source, node: ast.expr) -> ast.expr:

@@ -12,7 +12,17 @@ import ast
 
 from jaxmigrate.codemod import REVIEW, Change, Codemod, Manual, NameSite, Reports, Rewrite, StringSite
 from jaxmigrate.names import Source
-from jaxmigrate_codemods._arrays import ALL_ARRAYS, ARRAY, DEVICE_ARRAYS, DEVICES, classes_text, container, elements, typed
+from jaxmigrate_codemods._arrays import (
+    ALL_ARRAYS,
+    ARRAY,
+    DEVICE_ARRAYS,
+    DEVICES,
+    classes_text,
+    container,
+    elements,
+    traced,
+    typed,
+)
 
 _TYPES = "jax._src.device_array.device_array_types"
 _EXACT = "no array has exactly the type jax.Array (their class is private), so the test became isinstance, also True for tracers"
@@ -46,7 +56,7 @@ def _array(site: NameSite) -> Reports:
 
 def _tested(site: NameSite) -> Reports:
     """``isinstance(x, DeviceArray)``: wider now, which matters where tracers come by."""
-    reason = site.direct and site.may_be_traced()
+    reason = site.direct and traced(site)
     if not reason:
         return None
     return Rewrite(f"isinstance with jax.Array is also True for tracers, with DeviceArray it was False; {reason}", REVIEW, ())
@@ -246,7 +256,7 @@ def device_array_types(site: NameSite) -> Reports:
     if isinstance(parent, ast.Call) and site.text(parent.func) == "tuple":
         outer = site.source.parent(parent)
         if isinstance(outer, ast.Call) and site.text(outer.func) in ("isinstance", "issubclass") and parent in outer.args:
-            reason = site.may_be_traced()
+            reason = traced(site)
             tracers = f", which is also True for tracers; {reason}" if reason else ""
             return Rewrite(f"the one array class is {ARRAY}{tracers}", REVIEW, (site.replace(f"{{{ARRAY}}}", parent),))
     if isinstance(parent, ast.Compare) and parent.comparators == [site.node] and (value := typed(parent.left)) is not None:

@@ -41,6 +41,7 @@ from jaxmigrate_codemods._arrays import (
     container,
     elements,
     fresh,
+    traced,
     typed,
     unused_in,
 )
@@ -88,10 +89,10 @@ def _tested(site: NameSite) -> Reports:
 def _wider(site: NameSite, siblings: list[ast.expr]) -> Reports:
     """Beside DeviceArray, of which it was a subclass, the class adds nothing: both collapse to jax.Array."""
     names = {site.source.resolve(e) for e in siblings}
-    traced = site.may_be_traced()
+    reason = traced(site)
     if names & (DEVICE_ARRAYS | {ARRAY}):
         message = "ShardedDeviceArray and DeviceArray are jax.Array"
-        return Rewrite(f"{message}; isinstance is now True for tracers too; {traced}" if traced else message, REVIEW, ())
+        return Rewrite(f"{message}; isinstance is now True for tracers too; {reason}" if reason else message, REVIEW, ())
     if names & GLOBAL_DEVICE_ARRAYS:
         return Rewrite(_ONE_CLASS, REVIEW, ())
     return None
@@ -122,8 +123,8 @@ def _asks_sharding(
     site: NameSite, whole: ast.expr, value: ast.expr, first: str, pieces: dict[str, ast.expr], *, negative: bool = False
 ) -> Reports:
     """The guide's test, `value` evaluated once; where tracers come by they are kept out, since they cannot be asked."""
-    traced = site.may_be_traced()
-    tracers = " and not isinstance({x}, {jax.core.Tracer})" if traced else ""
+    reason = traced(site)
+    tracers = " and not isinstance({x}, {jax.core.Tracer})" if reason else ""
     test = f"isinstance({{x}}, {{{ARRAY}}}){tracers} and {{x}}.is_fully_addressable and len({{x}}.sharding.device_set) > 1"
     template = f"{first} or ({test})" if first else test
     template = f"not ({template})" if negative else template
@@ -134,7 +135,7 @@ def _asks_sharding(
         name = fresh(site.source, "array", "maybe_array")
         template = template.replace("{x}", f"({name} := {{value}})" if template.startswith("not") else f"{name} := {{value}}", 1)
         held = {"x": name, "value": value, **pieces}
-    outcome = f"tracers are kept out of it, since {traced}" if traced else _RAISES
+    outcome = f"tracers are kept out of it, since {reason}" if reason else _RAISES
     message = f"a ShardedDeviceArray is a jax.Array on several devices of this process; {outcome}"
     return Rewrite(message, REVIEW, (site.replace(template, whole, **held),))
 

@@ -203,6 +203,20 @@ def test_isinstance_beside_tracers_is_for_review() -> None:
     assert "mentions Tracer" in finding.message
 
 
+def test_an_else_branch_for_traced_values_is_seen_in_its_comment() -> None:
+    source = """
+    import jax.numpy as jnp
+    def f(x):
+        if isinstance(x, jnp.DeviceArray):
+            return float(x)
+        else:  # traced
+            return x
+    """
+    (finding,) = findings(source, **SELECT)
+    assert str(finding.applicability) == "review"
+    assert "speaks of 'traced'" in finding.message
+
+
 def test_match_under_jit_is_for_review() -> None:
     source = "import jax\n@jax.jit\ndef f(x):\n    match x:\n        case jax.numpy.DeviceArray():\n            return 1\n"
     (finding,) = findings(source, **SELECT)
