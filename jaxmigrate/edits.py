@@ -307,7 +307,9 @@ class Renderer:
         indent = self._indent(top)
         utf8 = self.source.utf8
         start, end = self.source.span(top)
-        begin, finish = line_start(utf8, start), line_end(utf8, end)
+        begin, finish = line_start(utf8, start), self._with_tail(line_end(utf8, end), indent)
+        while utf8[begin : begin + 1] == b"\x0c":  # a page break before the statement is none of its own text
+            begin += 1
         text = utf8[begin:finish].decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
         ended = text.endswith("\n")
         new = cst.keep_block(text if ended else text + "\n", indent, change.block, depth)
@@ -318,6 +320,19 @@ class Renderer:
         if not ended:
             new = new.removesuffix("\n")
         return Splice(begin, finish, new.replace("\n", self.newline))
+
+    def _with_tail(self, finish: int, indent: str) -> int:
+        """Behind the comment lines that end the last block: indented deeper than the statement itself."""
+        utf8, offset = self.source.utf8, finish
+        while offset < len(utf8):
+            end = line_end(utf8, offset)
+            line = utf8[offset:end].decode("utf-8")
+            bare = line.strip()
+            if bare and not (bare.startswith("#") and line.startswith(indent) and line[len(indent)] in " \t"):
+                break
+            offset = end
+            finish = end if bare else finish
+        return finish
 
     def _chain_top(self, node: ast.If | ast.With) -> tuple[ast.stmt, int]:
         """The ``if`` that an ``elif`` belongs to, and how many arms down it is."""

@@ -204,6 +204,9 @@ def _unpacked(source: Source, target: ast.Tuple, node: ast.AST, depth: int) -> s
             return "builtins.int" if position == 0 else element(infer(source, call.args[0], depth))
         if called == "zip" and position < len(call.args):
             return element(infer(source, call.args[position], depth))
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "items" and position == 1:
+            kind = infer(source, call.func.value, depth)
+            return kind[5:-1] if kind and kind.startswith("dict[") else None
     return None
 
 
@@ -268,9 +271,10 @@ def _generic_type(source: Source, node: ast.Subscript) -> str | None:
         kinds = [annotation_type(source, p) for p in parts if not (isinstance(p, ast.Constant) and p.value is Ellipsis)]
         kind = _agreed(kinds)
         return f"list[{kind}]" if kind else "builtins.list"
-    if leaf in ("dict", "Dict", "Mapping", "Callable", "Type", "type"):
-        return OTHER
-    return None
+    if leaf in ("dict", "Dict", "Mapping", "MutableMapping", "OrderedDict", "defaultdict") and len(parts) == 2:
+        kind = annotation_type(source, parts[1])
+        return f"dict[{kind}]" if kind else "builtins.dict"
+    return OTHER if leaf in ("Callable", "Type", "type") else None
 
 
 def _is_none_node(node: ast.expr) -> bool:
@@ -286,11 +290,24 @@ def _call(source: Source, node: ast.Call, depth: int) -> str | None:
         return _local_call(source, function, depth) or _builtin_call(source, function, node, depth)
     if isinstance(function, ast.Attribute):
         receiver = infer(source, function.value, depth)
-        if receiver == OTHER or (receiver or "").startswith("builtins."):
+        if receiver == OTHER:
             return OTHER
         if receiver:
-            return source.facts.members.get(f"{receiver}.{function.attr}()")
+            return _container_call(receiver, function.attr) or source.facts.members.get(f"{receiver}.{function.attr}()")
         return _method_call(source, function, depth)
+    return None
+
+
+_CONTAINERS = ("builtins.dict", "builtins.list", "builtins.tuple", "builtins.set")
+"""Built-in containers whose elements are unknown."""
+
+
+def _container_call(receiver: str, method: str) -> str | None:
+    """What a method of a built-in value gives: the elements of a container may be anything."""
+    if receiver.startswith("dict["):
+        return {"values": f"list[{receiver[5:-1]}]", "get": receiver[5:-1], "pop": receiver[5:-1], "copy": receiver}.get(method)
+    if receiver.startswith("builtins.") and receiver not in _CONTAINERS:
+        return OTHER
     return None
 
 
@@ -377,9 +394,17 @@ def _subscript(source: Source, node: ast.Subscript, depth: int) -> str | None:
     kind = infer(source, node.value, depth)
     if kind and kind.startswith("list["):
         return kind if isinstance(node.slice, ast.Slice) else element(kind)
+    if kind and kind.startswith("dict["):
+        return kind[5:-1]
     if kind == OTHER:
         return OTHER
     return source.facts.members.get(f"{kind}.[]") if kind else None
+
+
+def _dict(source: Source, node: ast.Dict | ast.DictComp, depth: int) -> str | None:
+    values = [node.value] if isinstance(node, ast.DictComp) else node.values
+    kind = _agreed([infer(source, v, depth) for v in values]) if values else None
+    return f"dict[{kind}]" if kind else "builtins.dict"
 
 
 def _walrus(source: Source, node: ast.NamedExpr, depth: int) -> str | None:
@@ -402,7 +427,7 @@ _INFER: Mapping[type[ast.expr], Callable[..., str | None]] = {
     ast.Constant: _constant, ast.List: _sequence, ast.Tuple: _sequence, ast.Set: _sequence, ast.ListComp: _comprehension,
     ast.SetComp: _comprehension, ast.GeneratorExp: _comprehension, ast.IfExp: _either, ast.BoolOp: _boolop, ast.BinOp: _binop,
     ast.Name: _name, ast.Call: _call, ast.Attribute: _attribute, ast.Subscript: _subscript, ast.NamedExpr: _walrus,
-    ast.JoinedStr: _string, ast.Lambda: _function, ast.Dict: _function, ast.DictComp: _function, ast.Starred: lambda *_: None,
+    ast.JoinedStr: _string, ast.Lambda: _function, ast.Dict: _dict, ast.DictComp: _dict, ast.Starred: lambda *_: None,
 }  # fmt: skip
 
 

@@ -145,6 +145,10 @@ CASES = {
     "fold_keeps_comments_and_dedents": (
         "import jax\n\ndef f(x=jax):\n    # why\n    if jax.old.flag:  # on\n        # first\n        x = g(1,\n              2)\n    else:\n        x = 2\n    return x\n",
         "import jax\n\ndef f(x=jax):\n    # why\n    # on\n    # first\n    x = g(1,\n          2)\n    return x\n"),
+    "fold_takes_the_comments_at_the_end_of_its_block": (
+        "import jax\n\x0cif jax.old.flag:\n    jax\n\n    # end of block\n# after\n", "import jax\n\x0cjax\n# end of block\n# after\n"),
+    "fold_drops_the_comments_at_the_end_of_the_other_block": (
+        "import jax\nif jax.old.flag:\n    jax\nelse:\n    x\n    # end of block\n# after\n", "import jax\njax\n# after\n"),
     "fold_elif": ("import jax\nif a:\n    jax\nelif jax.old.flag:\n    c\nelse:\n    d\n", "import jax\nif a:\n    jax\nelse:\n    c\n"),
     "delete_only_statement_leaves_pass": ("import jax\ndef f(x=jax):\n    jax.old.flag\n", "import jax\ndef f(x=jax):\n    pass\n"),
     "delete_one_of_a_shared_line": ("import jax\na; jax.old.flag; jax\n", "import jax\na; jax\n"),
