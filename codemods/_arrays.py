@@ -5,9 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from jaxmigrate.codemod import Site
-from jaxmigrate.names import Source
+if TYPE_CHECKING:
+    from jaxmigrate.codemod import Site
+    from jaxmigrate.names import Source
+
 
 _TRACING = re.compile(r"\b(?:tracers?|traced|tracing)\b", re.IGNORECASE)
 _XLA = ("jax.interpreters.xla", "jax.xla")

@@ -9,11 +9,14 @@ dimension of a pmap result since 0.4.34.
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 from jaxmigrate.codemod import REVIEW, SAFE, UNSAFE, AttributeSite, Change, Codemod, Reports, Rewrite, StringSite
-from jaxmigrate.model import Applicability
-from jaxmigrate.names import Source
 from jaxmigrate_codemods._arrays import VALUE_TYPES, defines, unused_in, uses_jax
+
+if TYPE_CHECKING:
+    from jaxmigrate.model import Applicability
+    from jaxmigrate.names import Source
 
 _LEADING = "since 0.4.34 shards of a pmap result keep the mapped dimension, a leading 1 that the old buffers lacked"
 _OF_BUFFERS = ("delete", "is_deleted", "unsafe_buffer_pointer", "on_device_size_in_bytes")

@@ -9,9 +9,9 @@ methods cannot be called on the class.
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 from jaxmigrate.codemod import REVIEW, Change, Codemod, Manual, NameSite, Reports, Rewrite, StringSite
-from jaxmigrate.names import Source
 from jaxmigrate_codemods._arrays import (
     ALL_ARRAYS,
     ARRAY,
@@ -23,6 +23,9 @@ from jaxmigrate_codemods._arrays import (
     traced,
     typed,
 )
+
+if TYPE_CHECKING:
+    from jaxmigrate.names import Source
 
 _TYPES = "jax._src.device_array.device_array_types"
 _EXACT = "no array has exactly the type jax.Array (their class is private), so the test became isinstance, also True for tracers"

@@ -8,6 +8,7 @@ The old call still exists and returns an empty list. The list on a backend (clie
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 from jaxmigrate.codemod import (
     REVIEW,
@@ -22,8 +23,10 @@ from jaxmigrate.codemod import (
     Rewrite,
     StringSite,
 )
-from jaxmigrate.names import Source
 from jaxmigrate_codemods._arrays import assignment_for, defines, unused_in, uses_jax
+
+if TYPE_CHECKING:
+    from jaxmigrate.names import Source
 
 _GET_BACKEND = frozenset(
     {

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from jaxmigrate.codemod import (
     REVIEW,
@@ -26,7 +27,6 @@ from jaxmigrate.codemod import (
     Site,
     Template,
 )
-from jaxmigrate.names import Source
 from jaxmigrate_codemods._arrays import (
     ARRAY,
     DEVICE_ARRAYS,
@@ -45,6 +45,9 @@ from jaxmigrate_codemods._arrays import (
     typed,
     unused_in,
 )
+
+if TYPE_CHECKING:
+    from jaxmigrate.names import Source
 
 _PARAMETERS = ("aval", "sharding_spec", "device_buffers", "indices")
 _RAISES = "it raises for tracers, where the old test was False"
@@ -290,7 +293,8 @@ def _make(site: CallSite, layout: _Layout, shape: str, aval: ast.expr, buffers: 
     name = site.text(buffers)
     if not site.source.is_pure(buffers):
         around = site.source.statement(site.node)
-        if getattr(around, "value", None) is not site.node or not isinstance(around, (ast.Assign, ast.Return, ast.Expr)):
+        first = isinstance(around, (ast.Assign, ast.Return, ast.Expr)) and around.value is site.node and site.source.is_pure(aval)
+        if not first:
             return site.manual("the buffers are needed twice (for the mesh and for the array): bind them to a name first")
         name = piece = fresh(site.source, "buffers", "device_buffers", "shards")
         changes.append(InsertBefore(around, Template(f"{name} = {{buffers}}", {"buffers": buffers})))

@@ -81,6 +81,11 @@ def test_unchanged(source: str) -> None:
         pytest.param(
             "y = g(pxla.make_sharded_device_array(aval, None, load()))", ["bind them to a name"], id="buffers-inside-another-call"
         ),
+        pytest.param(
+            "y = pxla.make_sharded_device_array(avals.pop(), None, load())",
+            ["bind them to a name"],
+            id="buffers-would-run-before-the-aval",
+        ),
         pytest.param("y = type(a) == type(b) == pxla.ShardedDeviceArray", ["exactly the type"], id="chained-comparison"),
         pytest.param(
             "spec = pxla.ShardingSpec(shards, (pxla.ShardedAxis(0),))\ny = pxla.make_sharded_device_array(aval, spec, bufs)",
