@@ -19,16 +19,16 @@ _GDA = ("jax.experimental.global_device_array", "jax._src.global_device_array")
 
 MOVES: dict[str, tuple[str, ...]] = {
     "jax.sharding.PartitionSpec": _at("PartitionSpec", "jax.experimental", _PJIT, _PXLA, *_SHARDED_JIT, *_GDA, _SRC, _SHARD_MAP),
-    "jax.sharding.Mesh": (*_at("Mesh", _MAPS, _PXLA, _SHARD_MAP), "jax.experimental.maps.mesh"),
+    "jax.sharding.Mesh": (*_at("Mesh", _MAPS, _PXLA), "jax.experimental.maps.mesh"),
     "jax.sharding.NamedSharding": (
         *_at("NamedSharding", _PJIT, _MAPS, _SRC, _SHARD_MAP),
         *_at("MeshPspecSharding", "jax.sharding", _EARLY, _PJIT, _MAPS, _SRC),
     ),
     "jax.sharding.Sharding": (
-        *_at("Sharding", _EARLY, _EARLY_ARRAY, _PJIT),
+        *_at("Sharding", _EARLY, _EARLY_ARRAY),
         *_at("XLACompatibleSharding", "jax.sharding", _EARLY, _EARLY_ARRAY, _PJIT, _SRC),
     ),
-    "jax.sharding.SingleDeviceSharding": _at("SingleDeviceSharding", _EARLY, _EARLY_ARRAY, _PJIT, _SRC),
+    "jax.sharding.SingleDeviceSharding": _at("SingleDeviceSharding", _EARLY, _EARLY_ARRAY),
     "jax.extend.sharding.GSPMDSharding": (
         *_at("OpShardingSharding", "jax.sharding", _EARLY, _PJIT, _SRC),
         *_at("GSPMDSharding", "jax.sharding", _SRC),

@@ -24,8 +24,8 @@ codemod = Codemod(
     removed="0.4.7",
     link="https://docs.jax.dev/en/latest/jax_array_migration.html",
     words=frozenset(
-        {"local_shards", "_local_shards", "local_data", "_device_buffers", "global_shards", "mesh_axes", "_global_mesh",
-         "GlobalDeviceArray", "is_fully_addressable", "is_fully_replicated", "addressable_shards", "addressable_data"}
+        {"GlobalDeviceArray", "local_shards", "_local_shards", "local_data", "_device_buffers", ".global_shards", ".mesh_axes",
+         ".is_fully_addressable()", ".is_fully_replicated()"}
     ),
     applicability=UNSAFE,
 )  # fmt: skip

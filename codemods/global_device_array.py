@@ -155,7 +155,6 @@ codemod.rename(
 )
 codemod.rename(dict.fromkeys(_gda.in_homes("Device"), "jax.Device"))
 codemod.rename(dict.fromkeys(_gda.in_homes("ArrayLike"), "jax.typing.ArrayLike"))
-codemod.rename(dict.fromkeys(_gda.in_homes("DeviceArray"), "jax.Array"))
 
 
 @codemod.name_(*_gda.in_homes("Shape", "Index"))

@@ -20,11 +20,12 @@ codemod = Codemod(
     removed="0.4.11",
     link="https://docs.jax.dev/en/latest/changelog.html",
     words=frozenset(
-        {"PartitionSpec", "maps", "pxla", "sharded_jit", "NamedSharding", "MeshPspecSharding", "OpShardingSharding",
-         "GSPMDSharding", "XLACompatibleSharding", "PmapSharding", "AUTO", "ShapedArray", "with_sharding_constraint",
-         "process_allgather",
-         "gda_serialization", "array_serialization", "global_meshes", "final_checkpoint_dir", "experimental.array",
-         "experimental.sharding", "experimental import array", "experimental import sharding"}
+        {"PartitionSpec", "NamedSharding", "MeshPspecSharding", "OpShardingSharding", "GSPMDSharding", "XLACompatibleSharding",
+         "PmapSharding", "ShapedArray", "pxla", "sharded_jit", "process_allgather", "gda_serialization", "array_serialization",
+         "global_meshes", "final_checkpoint_dir", "experimental.maps", "import maps", "maps as", "maps.Mesh", "maps.mesh",
+         "maps.thread_resources", "maps.xmap", "experimental.array", "experimental import array", "experimental.sharding",
+         "experimental import sharding", "experimental.with_sharding_constraint", "experimental import with_sharding_constraint",
+         "pjit.AUTO", "import AUTO", ", AUTO"}
     ),
     applicability=UNSAFE,
 )  # fmt: skip

@@ -72,7 +72,7 @@ def test_left_to_a_human(source: str, messages: list[str]) -> None:
     ("source", "part"),
     [
         pytest.param("import jax\nclass A:\n    local_shards = ()\ndef f(x): return x.local_shards\n", "class in this file", id="file-has-one-of-its-own"),
-        pytest.param("import jax\ndef f(x): return x.local_shards, x.mesh\n", "its shards are asked for", id="mesh-beside-shards"),
+        pytest.param("import jax\ndef f(x): return x.local_shards, x.mesh_axes\n", "its shards are asked for", id="axes-beside-shards"),
         pytest.param("import jax\nclass S:\n    def is_fully_replicated(self): ...\ndef f(s): return s.is_fully_replicated()\n", "class in this file", id="own-method"),
     ],
 )
