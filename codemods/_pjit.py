@@ -128,6 +128,11 @@ class Pjit:
         """The first keyword of one of these names."""
         return next((k for c in self.calls_with_arguments() for k in c.keywords if k.arg in names), None)
 
+    def has_sentinel(self, source: Source) -> bool:
+        """Whether FROM_GDA is among the shardings, which from-gda has to settle first."""
+        given = self.in_shardings()
+        return given is not None and any(sentinels(source, given[1]))
+
     def in_shardings(self) -> Argument | None:
         """The key (keyword or position) and value of the input shardings."""
         return self._sharding(IN, 1)
@@ -399,11 +404,14 @@ def _named_function(source: Source, node: ast.Name, rebound: bool) -> FunctionNo
     return function_body(source, value, rebound=rebound) if isinstance(value, (ast.Lambda, ast.Call)) else None
 
 
-def mentions(source: Source, root: ast.AST, qualified: tuple[str, ...]) -> Iterator[ast.expr]:
-    """The references to one of these names inside `root`."""
-    for node in ast.walk(root):
-        if isinstance(node, (ast.Name, ast.Attribute)) and source.resolve(node) in qualified:
-            yield node
+def sentinels(source: Source, node: ast.AST, depth: int = 6) -> Iterator[ast.expr]:
+    """The references to FROM_GDA in a value, seen through names that have one definition."""
+    for part in ast.walk(node):
+        if isinstance(part, (ast.Name, ast.Attribute)):
+            if is_gone(source, part):
+                yield part
+            if depth and (value := source.definition(part)) is not None:
+                yield from sentinels(source, value, depth - 1)
 
 
 def is_gone(source: Source, node: ast.expr) -> bool:

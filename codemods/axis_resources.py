@@ -69,7 +69,7 @@ def axis_resources(site: FileSite) -> Iterator[Report]:
     """All calls of pjit and with_sharding_constraint of a file, partials and splatted dicts included."""
     source = site.source
     for use in uses(source):
-        if not is_guarded(source, use.name):
+        if not use.has_sentinel(source) and not is_guarded(source, use.name):
             for call in use.calls_with_arguments():
                 yield from _keywords(site, call, _PJIT)
             yield from _positional(source, use)

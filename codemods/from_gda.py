@@ -21,6 +21,7 @@ from jaxmigrate.codemod import (
     FileSite,
     InsertBefore,
     Manual,
+    NameSite,
     Piece,
     ReplaceExpr,
     ReplaceText,
@@ -42,6 +43,7 @@ from jaxmigrate_codemods._pjit import (
     is_gone,
     is_guarded,
     line,
+    sentinels,
     uses,
 )
 
@@ -64,7 +66,7 @@ _MIXED = (
     "without in_shardings pjit follows its inputs, so what had a spec is made a global array at every call; assumes that it is "
     "host-local there, as arrays other than GDAs were"
 )
-_BY_HAND = "; by hand: drop in_shardings, and at the calls pass multihost_utils.host_local_array_to_global_array(x, mesh, spec)"
+_BY_HAND = "; by hand: drop {keyword}, and at the calls pass multihost_utils.host_local_array_to_global_array(x, mesh, spec)"
 _ADVICE = {
     "compared": "FROM_GDA is compared: nothing stands for it any more; leave in_shardings out where all inputs bring their "
     "sharding, or use a sentinel of your own and pass x.sharding for it",
@@ -96,6 +98,11 @@ class _Plan:
         return {*self.definitions, *(c for c in self.changes if isinstance(c, ReplaceText))}
 
 
+@codemod.name_(*FROM_GDA)
+def mention(site: NameSite) -> None:
+    """Registers the name, so that imports of it are known to fail; `from_gda` judges its uses together."""
+
+
 @codemod.file
 def from_gda(site: FileSite) -> Iterator[Report]:
     """All places of a file that mention FROM_GDA."""
@@ -106,28 +113,19 @@ def from_gda(site: FileSite) -> Iterator[Report]:
         argument = use.in_shardings()
         if argument is None or is_guarded(source, use.name):
             continue
-        mentioned = set(_mentioned(source, argument[1]))
+        mentioned = set(sentinels(source, argument[1]))
         if not mentioned or any(is_guarded(source, m) for m in mentioned):
             continue
         handled |= mentioned
         try:
             plans.append(_plan(source, use, argument))
         except _Manual as reason:
-            yield Manual(f"FROM_GDA is mixed with specs, and {reason}{_BY_HAND}", at=use.at)
+            keyword = argument[0] if isinstance(argument[0], str) else "the input resources"
+            yield Manual(f"FROM_GDA is mixed with specs, and {reason}{_BY_HAND.format(keyword=keyword)}", at=use.at)
     yield from _rewrites(source, plans)
     for node in source.names(*FROM_GDA):
         if node not in handled and not is_guarded(source, node):
             yield from _elsewhere(source, node)
-
-
-def _mentioned(source: Source, node: ast.expr, depth: int = 6) -> Iterator[ast.expr]:
-    """The references to FROM_GDA in a value, seen through names that have one definition."""
-    for part in ast.walk(node):
-        if isinstance(part, (ast.Name, ast.Attribute)):
-            if is_gone(source, part):
-                yield part
-            if depth and (value := source.definition(part)) is not None:
-                yield from _mentioned(source, value, depth - 1)
 
 
 def _only_from_gda(source: Source, node: ast.expr, depth: int = 6) -> bool:
@@ -174,7 +172,7 @@ def _definitions(source: Source, node: ast.expr) -> set[ast.stmt]:
     for part in ast.walk(node):
         if isinstance(part, (ast.Name, ast.Attribute)):
             value = source.definition(part)
-            if value is not None and any(_mentioned(source, value)):
+            if value is not None and any(sentinels(source, value)):
                 found.add(source.statement(value))
                 found |= _definitions(source, value)
     return found
@@ -187,7 +185,7 @@ def _rewrites(source: Source, plans: list[_Plan]) -> Iterator[Report]:
         owner = members[0].use.at
         kept = next((d for d in definitions if not _is_orphaned(source, d, members)), None)
         if kept is not None:
-            why = f"FROM_GDA comes from line {line(kept)}, which serves other code too: drop in_shardings by hand"
+            why = f"FROM_GDA comes from line {line(kept)}, which serves other code too: drop the input resources by hand"
             yield Manual(why, at=owner)
             continue
         changes = [c for p in members for c in p.changes] + [DeleteStatement(d) for d in definitions]
@@ -246,7 +244,7 @@ def _converted_call(source: Source, use: Pjit, called: Called, specs: list[ast.e
         raise _Manual(f"{where} does not have one argument for each spec")
     wanted = [(a, s) for a, s in zip(arguments, specs, strict=True) if not _only_from_gda(source, s)]
     wanted = [(a, s) for a, s in wanted if not is_global(source, a)]
-    if any(any(_mentioned(source, s)) for _, s in wanted):
+    if any(any(sentinels(source, s)) for _, s in wanted):
         raise _Manual("one argument holds both")
     if not wanted:
         return

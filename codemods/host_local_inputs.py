@@ -24,7 +24,6 @@ from jaxmigrate.codemod import (
 )
 from jaxmigrate_codemods import _host_local, _mesh
 from jaxmigrate_codemods._pjit import (
-    FROM_GDA,
     HOST_LOCAL,
     TO_LOCAL,
     Called,
@@ -35,7 +34,6 @@ from jaxmigrate_codemods._pjit import (
     is_guarded,
     is_replicated,
     line,
-    mentions,
     spliced,
     uses,
 )
@@ -98,8 +96,7 @@ def host_local_inputs(site: FileSite) -> Iterator[Report]:
 
 def _waits(source: Source, use: Pjit) -> bool:
     """Whether other codemods have to put the arguments of pjit in order first, or cannot."""
-    sentinel = use.call is not None and any(mentions(source, use.call, FROM_GDA))
-    return sentinel or use.has_star() or len(use.positional()) > 2
+    return use.has_sentinel(source) or use.has_star() or len(use.positional()) > 2
 
 
 def _joined(rewrites: list[tuple[Rewrite, _mesh.Context]]) -> Iterator[Rewrite]:

@@ -29,7 +29,6 @@ from jaxmigrate.codemod import (
 from jaxmigrate_codemods import _host_local, _mesh
 from jaxmigrate_codemods._pjit import (
     CONSTRAINT,
-    FROM_GDA,
     LAX_CONSTRAINT,
     PJIT,
     SHARDINGS,
@@ -42,7 +41,6 @@ from jaxmigrate_codemods._pjit import (
     is_none,
     is_spec,
     line,
-    mentions,
     spec_name,
     spliced,
     use_of,
@@ -58,7 +56,7 @@ codemod = Codemod(
     deprecated="0.8.0",
     removed=None,
     link="https://docs.jax.dev/en/latest/changelog.html",
-    words=frozenset({"pjit", "with_sharding_constraint"}),
+    words=frozenset({"pjit"}),
     applicability=SAFE,
 )
 codemod.rename(dict.fromkeys(CONSTRAINT, LAX_CONSTRAINT), "with_sharding_constraint lives in jax.lax")
@@ -120,10 +118,8 @@ def _plan(site: FileSite, node: ast.expr) -> _Plan:
     use = use_of(source, node)
     if use is None:
         raise _Stays("it is passed on, or gets another name, here")
-    if use.keyword("in_axis_resources", "out_axis_resources") or len(use.positional()) > 2:
-        raise _Waits  # axis-resources names them first
-    if use.call is not None and any(mentions(source, use.call, FROM_GDA)):
-        raise _Waits
+    if use.has_sentinel(source) or use.keyword("in_axis_resources", "out_axis_resources") or len(use.positional()) > 2:
+        raise _Waits  # from-gda and axis-resources put them in order first
     if use.has_star():
         raise _Stays("its arguments hold * or **, or a partial of it binds some by position")
     if _host_local.is_concerned(source, use):

@@ -13,12 +13,13 @@ unchanged = functools.partial(testing.unchanged, select="from-gda")
 rewritten = functools.partial(testing.rewritten, select="from-gda")
 IMPORT = "from jax.experimental.pjit import FROM_GDA, pjit\nfrom jax.sharding import Mesh, PartitionSpec as P\n"
 KEPT = "from jax.experimental.pjit import pjit\nfrom jax.sharding import Mesh, PartitionSpec as P\n"
+IMPORTED = "cannot be imported any more"
 MIXED = "f = pjit(g, in_axis_resources=(FROM_GDA, P('x')), out_axis_resources=P())\n"
 
 
 def mixed(rest: str, reason: str) -> None:
     """A mixed pjit that stays, and why."""
-    unchanged(IMPORT + "mesh = Mesh(d, ('x',))\n" + rest, findings=[reason])
+    unchanged(IMPORT + "mesh = Mesh(d, ('x',))\n" + rest, findings=[IMPORTED, reason])
 
 
 def test_own_constant_of_the_same_name() -> None:
@@ -38,28 +39,28 @@ def test_parameter_of_that_name() -> None:
 
 
 def test_identity_test() -> None:
-    unchanged(IMPORT + "def known(r):\n    return r is FROM_GDA or r is None\n", findings=["is compared"])
+    unchanged(IMPORT + "def known(r):\n    return r is FROM_GDA or r is None\n", findings=[IMPORTED, "is compared"])
 
 
 def test_type_of_the_sentinel() -> None:
-    unchanged(IMPORT + "def known(r):\n    return isinstance(r, type(FROM_GDA))\n", findings=["is compared"])
+    unchanged(IMPORT + "def known(r):\n    return isinstance(r, type(FROM_GDA))\n", findings=[IMPORTED, "is compared"])
 
 
 def test_returned_by_a_helper() -> None:
-    unchanged(IMPORT + "def resource(x):\n    return FROM_GDA if x else None\n", findings=["return the sharding of the array itself"])
+    unchanged(IMPORT + "def resource(x):\n    return FROM_GDA if x else None\n", findings=[IMPORTED, "return the sharding of the array itself"])
 
 
 def test_default_of_a_parameter() -> None:
-    unchanged(IMPORT + "def make(g, resources=FROM_GDA):\n    return g\n", findings=["is stored"])
+    unchanged(IMPORT + "def make(g, resources=FROM_GDA):\n    return g\n", findings=[IMPORTED, "is stored"])
 
 
 def test_handed_to_a_function_of_the_program() -> None:
-    unchanged(IMPORT + "from mylib import partition\nf = partition(len, FROM_GDA)\n", findings=["is passed on"])
+    unchanged(IMPORT + "from mylib import partition\nf = partition(len, FROM_GDA)\n", findings=[IMPORTED, "is passed on"])
 
 
 def test_value_that_other_code_reads_too() -> None:
     source = IMPORT + "spec = (FROM_GDA,)\nf = pjit(len, in_axis_resources=spec)\nprint(spec)\n"
-    unchanged(source, findings=["serves other code too"])
+    unchanged(source, findings=[IMPORTED, "serves other code too"])
 
 
 def test_function_that_is_returned() -> None:
@@ -99,7 +100,7 @@ def test_one_bad_call_spoils_the_good_one() -> None:
 
 
 def test_no_mesh_at_the_call() -> None:
-    unchanged(IMPORT + MIXED + "def run(context, a, b):\n    with context:\n        return f(a, b)\n", findings=["no mesh can be named"])
+    unchanged(IMPORT + MIXED + "def run(context, a, b):\n    with context:\n        return f(a, b)\n", findings=[IMPORTED, "no mesh can be named"])
 
 
 def test_both_kinds_inside_one_argument() -> None:
@@ -130,7 +131,15 @@ def test_name_imported_by_other_modules() -> None:
 
     index = ProjectIndex(consumed={"lib": frozenset({"f"})})
     source = IMPORT + "mesh = Mesh(d, ('x',))\n" + MIXED + "with mesh:\n    f(a, b)\n"
-    unchanged(source, findings=["other modules import f"], module="lib", index=index)
+    unchanged(source, findings=[IMPORTED, "other modules import f"], module="lib", index=index)
+
+
+def test_star_import() -> None:
+    unchanged("from jax.experimental.pjit import *\nf = pjit(len, in_axis_resources=FROM_GDA)\n", findings=["star import"])
+
+
+def test_exported_again() -> None:
+    unchanged("from jax.experimental.pjit import FROM_GDA\n__all__ = ['FROM_GDA']\n", findings=[IMPORTED])
 
 
 def test_presence_test_by_hasattr() -> None:
