@@ -662,14 +662,11 @@ def _owner_of(qualified: str, owners: dict[str, Codemod]) -> Codemod | None:
 
 
 def _gone_uses(source: Source, module: str, codemod: Codemod, covered: list[tuple[int, int]]) -> Iterator[Proposal]:
-    if module.rpartition(".")[2].encode() not in source.utf8:
-        return
-    for nodes in source.by_attribute.values():
-        for node in nodes:
-            found = source.resolved(node.value) if isinstance(node.value, (ast.Name, ast.Attribute)) else None
-            if found and found.qualified == module and not _touches(source.span(node), covered):
-                message = f"{module}.{node.attr} is gone with its module: {codemod.gone[module]}"
-                yield Proposal(codemod.name, node, message, Applicability.MANUAL, (), f"{module}.{node.attr}", found.binding)
+    for base, found in source.references(frozenset({module})):
+        node = source.parent(base)
+        if isinstance(node, ast.Attribute) and not _touches(source.span(node), covered):
+            message = f"{module}.{node.attr} is gone with its module: {codemod.gone[module]}"
+            yield Proposal(codemod.name, node, message, Applicability.MANUAL, (), f"{module}.{node.attr}", found.binding)
 
 
 def _inside(span: tuple[int, int], covered: list[tuple[int, int]]) -> bool:

@@ -24,6 +24,16 @@ def is_placeholder(source: Source, binding: Binding) -> bool:
     return any(isinstance(a, ast.ExceptHandler) for a in source.ancestors(binding.node))
 
 
+def first_living(source: Source, imports: list[Binding]) -> Binding | None:
+    """Which of the imports in the arms of one ``try``/``except ImportError`` gives the name on the newest JAX."""
+    owners = {next((a for a in source.ancestors(b.node) if isinstance(a, ast.Try)), None) for b in imports}
+    owner = owners.pop() if len(owners) == 1 else None
+    if owner is None or not all(_catches_absence(h) for h in owner.handlers):
+        return None
+    living = [b for b in imports if b.qualified not in source.dead and not source.facts.is_gone_module(b.qualified)]
+    return living[0] if living else None
+
+
 def _is_empty(value: ast.expr) -> bool:
     """None, a constant, an empty container, ``object``, ``Any`` or ``type(None)``: a stand-in, not a successor."""
     if isinstance(value, ast.Constant):

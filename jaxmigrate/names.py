@@ -308,9 +308,11 @@ class Source:
         imports = [b for b in bindings if b.kind == "import"]
         others = [b for b in bindings if b.kind != "import" and not guards.is_placeholder(self, b)]
         if imports:
-            qualified = {b.qualified for b in imports}
-            if others or len(qualified) != 1:
+            if others:
                 return None
+            if len({b.qualified for b in imports}) != 1:
+                chosen = guards.first_living(self, imports)
+                return Resolved(chosen.qualified, not chosen.indexed, chosen, True) if chosen else None
             return Resolved(imports[0].qualified, not imports[0].indexed, imports[0], len(bindings) > 1)
         if len(others) == 1 and others[0].kind == "assign" and others[0].value is not None:
             value = others[0].value
@@ -615,7 +617,9 @@ def _annotation_strings(root: ast.expr) -> Iterator[ast.Constant]:
             leaf = base.attr if isinstance(base, ast.Attribute) else base.id if isinstance(base, ast.Name) else ""
             if leaf == "Literal":
                 continue
-        stack.extend(ast.iter_child_nodes(node))
+        for name in _CHILDREN[type(node)]:
+            value = getattr(node, name)
+            stack.extend(value if isinstance(value, list) else () if value is None else (value,))
 
 
 def _child_fields(kind: type[ast.AST]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -27,6 +28,8 @@ _CHUNK_FILES = 16
 _AHEAD = 4
 """Chunks per worker that are handed out before their results are taken: bounds what is kept in memory."""
 _READ = 1 << 20
+_COLLECT = 200
+"""Files after which cycles are collected while automatic collection is off: that costs a fifth of the time and finds little."""
 
 Progress = Callable[[int, int], None]
 """Told from time to time how many files are done, of how many."""
@@ -253,9 +256,13 @@ class _Work:
         self.settings = settings
         self.index = index
         self.names = ModuleNames()
+        self.done = 0
 
     def rewrite(self, hit: Hit) -> FileResult:
         """The result for one file; whatever goes wrong with it stays with it."""
+        self.done += 1
+        if not self.done % _COLLECT and not gc.isenabled():
+            gc.collect()
         if hit.reason:
             return _failed(hit.path, hit.reason)
         return _isolated(hit.path, lambda: self._rewrite(hit))
@@ -428,6 +435,7 @@ def _start_worker(work: _Work) -> None:
 
     global _work
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.disable()
     _work = work
 
 

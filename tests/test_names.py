@@ -41,6 +41,11 @@ def last(src: Source) -> ast.expr:
         ("import jax\nclass A:\n    jax = 3\n    def f(self):\n        return jax.Array", "jax.Array"),
         ("import jax\n[jax.Array for x in y][0].value\njax.Array", "jax.Array"),
         ("import jax\njax: object\njax.Array", "jax.Array"),
+        ("try:\n    from jax import sharding\nexcept ImportError:\n    from jax.experimental import sharding\nsharding.Mesh",
+         "jax.sharding.Mesh"),
+        ("try:\n    from jax.experimental import sharding\nexcept ImportError:\n    from jax import sharding\nsharding.Mesh",
+         "jax.sharding.Mesh"),
+        ("try:\n    from jax import Array\nexcept ImportError:\n    from jaxlib.xla_extension import DeviceArray as Array\nArray", "jax.Array"),
     ],
 )
 def test_resolves(text: str, qualified: str) -> None:
@@ -57,7 +62,7 @@ def test_resolves(text: str, qualified: str) -> None:
         "import jax.numpy as jnp\ndef f():\n    for jnp in x: pass\n    return jnp.DeviceArray",
         "import jax.numpy as jnp\nlambda jnp: jnp.DeviceArray\n(lambda jnp: jnp.DeviceArray).x",
         "import jax\n[jax for jax in y]\nz.Array",
-        "try:\n    from jax import Array\nexcept ImportError:\n    from jaxlib.xla_extension import DeviceArray as Array\nArray",
+        "try:\n    import cupy as np\nexcept ImportError:\n    import numpy as np\nexcept KeyError: pass\nnp.DeviceArray",
         "if x:\n    import jax.numpy as np\nelse:\n    import numpy as np\nnp.DeviceArray",
         "jnp.DeviceArray",
         "f().DeviceArray",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sys
@@ -47,6 +48,7 @@ def cli() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status; the entry point of the ``jaxmigrate`` script."""
+    gc.disable()  # the process is short, and the runner collects now and then
     try:
         status = cli.main(arguments, prog_name="jaxmigrate", standalone_mode=False)
         sys.stdout.flush()
