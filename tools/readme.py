@@ -15,11 +15,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 from jaxmigrate.codemod import Codemod
+from jaxmigrate.model import FileResult, Status
 from jaxmigrate.registry import load
+from jaxmigrate.reports.diff import patch
 
 ROOT = Path(__file__).resolve().parents[1]
-EXAMPLE = "live-buffers"
-"""The codemod that CONTRIBUTING.md shows."""
+EXAMPLE = {
+    "tree_map.py": "codemods/tree_map.py",
+    "before.py": "fixtures/tree-map/basic/before.py",
+    "after.py": "fixtures/tree-map/basic/after.py",
+    "test_tree_map.py": "tests/codemods/test_tree_map.py",
+}
+"""The codemod that CONTRIBUTING.md adds; not one of ours yet. A test applies the patch to a copy and runs its tests."""
 DEMO = ("rewrite", "--diff", "--exit-zero", "fixtures/demo")
 SHOWN = 2
 """Files of the demo's patch that are shown at once; the rest is folded."""
@@ -27,8 +34,7 @@ SHOWN = 2
 
 def demo() -> str:
     """What the README's first command prints."""
-    patch = _run(*DEMO)
-    files = re.split(r"^(?=--- )", patch, flags=re.MULTILINE)[1:]
+    files = re.split(r"^(?=--- )", _run(*DEMO), flags=re.MULTILINE)[1:]
     # The training loop and the data first: that is where the reshaping is.
     files.sort(key=lambda text: [name in text.split("\n", 1)[0] for name in ("data.py", "train.py")], reverse=True)
     shown, folded = "".join(files[:SHOWN]), "".join(files[SHOWN:])
@@ -70,11 +76,35 @@ def options() -> str:
 
 
 def example() -> str:
-    """One codemod as the diff that adds it."""
-    module = EXAMPLE.replace("-", "_")
-    case = min(path.parent for path in (ROOT / "fixtures" / EXAMPLE).glob("*/before.py"))
-    files = [ROOT / "codemods" / f"{module}.py", case / "before.py", case / "after.py", ROOT / f"tests/codemods/test_{module}.py"]
-    return _block("diff", "".join(_added(file) for file in files if file.exists()))
+    """The patch that adds a codemod: the files of tools/example in their places, and its lines in the lists of codemods/."""
+    patches = [_patch("codemods/__init__.py", *_with_example()), _patch("codemods/api.toml", *_with_api())]
+    for name, place in EXAMPLE.items():
+        patches.append(_patch(place, "", (ROOT / "tools" / "example" / name).read_text(encoding="utf-8")))
+    return _block("diff", "".join(patches))
+
+
+def _with_example() -> tuple[str, str]:
+    """codemods/__init__.py as it is, and with the example in its two lists."""
+    text = (ROOT / "codemods" / "__init__.py").read_text(encoding="utf-8")
+    head, words = text.split("WORDS = (")
+    last = re.findall(r'^    "\w+",\n\)', head, re.MULTILINE)[0]
+    head = head.replace(last, last[:-1] + '    "tree_map",\n)', 1)
+    after = min(word for word in re.findall(r'"([^"]+)"', words.split("\n)")[0]) if word > "tree_map")
+    return text, head + "WORDS = (" + words.replace(f'"{after}"', f'"tree_map", "{after}"', 1)
+
+
+def _with_api() -> tuple[str, str]:
+    """codemods/api.toml as it is, and with what the example emits."""
+    text = (ROOT / "codemods" / "api.toml").read_text(encoding="utf-8")
+    line = '"jax.tree_util.tree_map" = "0.2.0"\n'
+    since = text[text.index("[since]") :].split("\n\n")[0].splitlines(keepends=True)
+    following = min(other for other in since if other.startswith('"') and other > line)
+    return text, text.replace(following, line + following, 1)
+
+
+def _patch(place: str, old: str, new: str) -> str:
+    text = patch(FileResult(place, Status.REWRITTEN, old.encode(), new.encode()), place).decode()
+    return text if old else text.replace(f"--- a/{place}", "--- /dev/null", 1)
 
 
 PARTS: dict[str, dict[str, Callable[[], str]]] = {
@@ -139,13 +169,6 @@ def _row(codemod: Codemod) -> str:
 
 def _edits(codemod: Codemod) -> str:
     return "safe" if str(codemod.applicability) == "safe" else f"up to {codemod.applicability}"
-
-
-def _added(file: Path) -> str:
-    lines = file.read_text(encoding="utf-8").splitlines()
-    return "".join(
-        f"{line}\n" for line in [f"+++ b/{file.relative_to(ROOT).as_posix()}", *(f"+{line}".rstrip() for line in lines)]
-    )
 
 
 if __name__ == "__main__":
