@@ -125,16 +125,28 @@ def order(site: CallSite, bound: dict[str, ast.expr]) -> str:
     return ""
 
 
-def side_effects(site: CallSite, callback: ast.expr) -> str:
-    """What to say about a callback that minds how often it is called."""
+def callback_note(site: CallSite, callback: ast.expr) -> str:
+    """What to say about a callback that minds how often it is called, or gives no array."""
     value = site.source.value_of(callback)
     body = value if isinstance(value, ast.Lambda) else _local_function(site.source, callback)
-    if body is None or not any(_has_effect(site.source, node) for node in ast.walk(body)):
+    if body is None:
         return ""
-    return (
-        f"the callback {site.text(callback)} has effects: it is called once now if nothing is split (it was once a device), "
-        "and JAX 0.4.6 to 0.4.13 call it in no particular order"
-    )
+    if any(_has_effect(site.source, node) for node in ast.walk(body)):
+        return (
+            f"the callback {site.text(callback)} has effects: it is called once now if nothing is split (it was once a device), "
+            "and JAX 0.4.6 to 0.4.13 call it in no particular order"
+        )
+    results = [body.body] if isinstance(body, ast.Lambda) else [n.value for n in ast.walk(body) if isinstance(n, ast.Return)]
+    if any(_is_list(result) for result in results):
+        return f"the callback {site.text(callback)} gives a list, where an array is wanted: wrap it in numpy.asarray"
+    return ""
+
+
+def _is_list(node: ast.expr | None) -> bool:
+    if isinstance(node, ast.Call):
+        function = node.func
+        return function.attr == "tolist" if isinstance(function, ast.Attribute) else getattr(function, "id", "") == "list"
+    return isinstance(node, (ast.List, ast.ListComp))
 
 
 def _local_function(source: Source, name: ast.expr) -> ast.AST | None:

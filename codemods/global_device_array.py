@@ -42,7 +42,7 @@ def from_callback(site: CallSite) -> Reports:
         function = site.replace(_as_function(), site.node.args[0])
         return Rewrite("from_callback takes a sharding now: mesh and axes are joined when both are there", SAFE, (function,))
     callback = bound.get("data_callback")
-    return _reshaped(site, bound, _MAKE, _gda.side_effects(site, callback) if callback is not None else "")
+    return _reshaped(site, bound, _MAKE, _gda.callback_note(site, callback) if callback is not None else "")
 
 
 def _as_function() -> str:

@@ -263,6 +263,17 @@ def test_callback_with_effects_is_said(callback: str) -> None:
     assert any("once" in f.message and f.applicability is Applicability.REVIEW for f in found)
 
 
+@pytest.mark.parametrize("callback", ["lambda i: [1, 2]", "lambda i: d[i].tolist()", "lambda i: list(d)", "lambda i: [x for x in d]"])
+def test_callback_that_gives_a_list_is_said(callback: str) -> None:
+    found = findings(f"import jax\n{GDA}x = GDA.from_callback(s, m, p, {callback})\n", select=SELECT)
+    assert any("gives a list" in f.message and f.applicability is Applicability.REVIEW for f in found)
+
+
+def test_list_inside_the_callback_is_not_its_result() -> None:
+    found = findings(f"import jax\n{GDA}x = GDA.from_callback(s, m, p, lambda i: np.asarray([1, 2])[i])\n", select=SELECT)
+    assert not any("list" in f.message for f in found)
+
+
 def test_pure_callback_is_safe() -> None:
     found = findings(f"import jax\n{GDA}x = GDA.from_callback(s, m, p, lambda i: np.ones(3)[i])\n", select=SELECT)
     assert not any("once" in f.message for f in found)
