@@ -14,12 +14,17 @@ SCHEMA = 1
 Json = dict[str, object]
 
 
-def render(results: Sequence[FileResult], *, wrote: bool, settings: Settings, elapsed: float | None = None) -> str:
+def render(
+    results: Sequence[FileResult], *, wrote: bool, settings: Settings, elapsed: float | None = None, scanned: int | None = None
+) -> str:
     """The results as indented JSON text; files without anything to say are only counted.
 
-    Lines and columns count from 1, columns in characters.
+    Lines and columns count from 1, columns in characters. `scanned` is the number of files looked at, when `results` holds only
+    those with something to say.
     """
-    summary = summarise(results)
+    summary = summarise(results, scanned)
+    files = {status.value: summary.files[status] for status in Status}
+    files["unchanged"] += summary.scanned - len(results)
     document: Json = {
         "schema": SCHEMA,
         "version": __version__,
@@ -28,7 +33,7 @@ def render(results: Sequence[FileResult], *, wrote: bool, settings: Settings, el
         "elapsed": None if elapsed is None else round(elapsed, 3),
         "requires": str(summary.requires) if summary.requires else None,
         "summary": {
-            "files": {status.value: summary.files[status] for status in Status},
+            "files": files,
             "findings": {outcome.value: len(summary.of(outcome)) for outcome in Outcome},
             "codemods": {name: dict(sorted(row.items())) for name, row in summary.table().items()},
         },

@@ -64,6 +64,11 @@ def test_json_keys_are_a_promise() -> None:
     }
 
 
+def test_json_counts_files_that_had_nothing_to_say() -> None:
+    document = json.loads(json_.render([RESULT], wrote=True, settings=SETTINGS, scanned=12))
+    assert document["summary"]["files"] == {"unchanged": 11, "rewritten": 1, "skipped": 0, "failed": 0}
+
+
 def test_json_survives_a_file_name_that_is_no_text() -> None:
     text = json_.render([replace(RESULT, path="\udcff.py")], wrote=False, settings=SETTINGS)
     text.encode("ascii")
