@@ -273,7 +273,8 @@ def keep_block(text: str, indent: str, block: str, depth: int) -> str:
     footer: list[libcst.EmptyLine] = []
     if indent:
         outer = module.body[0]
-        assert isinstance(outer, libcst.If) and isinstance(outer.body, libcst.IndentedBlock)
+        assert isinstance(outer, libcst.If)
+        assert isinstance(outer.body, libcst.IndentedBlock)
         new = _keep_in(list(outer.body.body), block, depth, footer)
         if not new:
             return ""
@@ -348,7 +349,8 @@ def remove_from_import(text: str, remove: Callable[[ImportName], bool]) -> str:
     statement = _parse_module(text + "\n").body[0]
     assert isinstance(statement, libcst.SimpleStatementLine)
     node = statement.body[0]
-    assert isinstance(node, (libcst.Import, libcst.ImportFrom)) and not isinstance(node.names, libcst.ImportStar)
+    assert isinstance(node, (libcst.Import, libcst.ImportFrom))
+    assert not isinstance(node.names, libcst.ImportStar)
     names = list(node.names)
     kept = [n for n in names if not remove(_import_name(n))]
     if not kept:

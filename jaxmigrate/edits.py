@@ -58,32 +58,37 @@ class Renderer:
             raise EditError(str(error)) from None
 
     def _render(self, change: AnyChange, old: Binding | None) -> list[Splice]:
-        match change:
-            case api.ReplaceExpr():
-                return [self._replace(change.node, self._expression(change.new, change.node, old))]
-            case api.EditCall():
-                return [self._replace(change.node, self._call(change, old))]
-            case api.DeleteStatement():
-                return [self._delete(change.node, change.about)]
-            case api.ReplaceStatement():
-                return [self._replace_statement(change, old)]
-            case api.InsertBefore():
-                return [self._insert_before(change, old)]
-            case api.InsertAfter():
-                return [self._insert_after(change, old)]
-            case api.KeepBlock():
-                return [self._keep_block(change)]
-            case api.ReplaceText():
-                return [Splice(change.start, change.end, change.text)]
-            case Collapse():
-                return [self._replace(change.node, self._collapse(change, old))]
-            case MoveImport():
-                from jaxmigrate.cst import remove_from_import
+        if isinstance(change, api.ReplaceExpr):
+            return [self._replace(change.node, self._expression(change.new, change.node, old))]
+        if isinstance(change, api.EditCall):
+            return [self._replace(change.node, self._call(change, old))]
+        if isinstance(change, Collapse):
+            return [self._replace(change.node, self._collapse(change, old))]
+        if isinstance(change, MoveImport):
+            return self._move(change)
+        if isinstance(change, api.ReplaceText):
+            return [Splice(change.start, change.end, change.text)]
+        return [self._statement(change, old)]
 
-                found = render_move(self.source, change, self.newline, remove_from_import)
-                self.spelled.update(f"{m.module}.{m.name}" if m.name else m.module for m in change.moved)
-                return found or [self._delete(change.node)]
+    def _statement(
+        self,
+        change: api.DeleteStatement | api.ReplaceStatement | api.InsertBefore | api.InsertAfter | api.KeepBlock,
+        old: Binding | None,
+    ) -> Splice:
+        if isinstance(change, api.DeleteStatement):
+            return self._delete(change.node, change.about)
+        if isinstance(change, api.ReplaceStatement):
+            return self._replace_statement(change, old)
+        if isinstance(change, api.InsertBefore):
+            return self._insert_before(change, old)
+        return self._insert_after(change, old) if isinstance(change, api.InsertAfter) else self._keep_block(change)
 
+    def _move(self, change: MoveImport) -> list[Splice]:
+        from jaxmigrate.cst import remove_from_import
+
+        found = render_move(self.source, change, self.newline, remove_from_import)
+        self.spelled.update(f"{m.module}.{m.name}" if m.name else m.module for m in change.moved)
+        return found or [self._delete(change.node)]
 
     def _segment(self, node: ast.AST) -> str:
         return self.source.segment(node).replace("\r\n", "\n").replace("\r", "\n")
@@ -109,9 +114,9 @@ class Renderer:
         return text
 
     def _expression(self, template: api.Template, at: ast.AST, old: Binding | None) -> str:
-        bare = template.text[1:-1]
-        if not template.pieces and template.text[:1] == "{" and template.text[-1:] == "}" and bare.replace(".", "").isidentifier():
-            return self._spell(bare, at, old)
+        text = template.text
+        if not template.pieces and text[:1] == "{" and text[-1:] == "}" and _is_plain(text[1:-1]):
+            return self._spell(text[1:-1], at, old)
         from jaxmigrate import cst
 
         spelled, pieces = self._holes(template, at, old)
@@ -159,7 +164,6 @@ class Renderer:
             and parent.func.id in ("isinstance", "issubclass")
         )
 
-
     def _replace(self, node: ast.expr, text: str) -> Splice:
         start, end = self.source.span(node)
         if not _is_plain(text):
@@ -188,9 +192,9 @@ class Renderer:
     def _in_brackets(self, node: ast.expr) -> bool:
         """Whether line breaks at `node` need no parentheses of their own."""
         parent = self.source.parent(node)
-        while isinstance(parent, (ast.BoolOp, ast.BinOp, ast.Compare, ast.UnaryOp, ast.IfExp, ast.keyword, ast.Starred, ast.Attribute)):
+        while isinstance(parent, _OPEN):
             parent = self.source.parent(parent)
-        if isinstance(parent, (ast.Call, ast.List, ast.Set, ast.Dict, ast.Subscript, ast.ListComp, ast.GeneratorExp, ast.comprehension)):
+        if isinstance(parent, _BRACKETED):
             return True
         start = self.source.span(node)[0]
         before = self.source.utf8[line_start(self.source.utf8, start) : start]
@@ -210,7 +214,6 @@ class Renderer:
         if isinstance(parent, _OPERATORS):
             return "tight"
         return "loose"
-
 
     def _block(self, node: ast.stmt) -> list[ast.stmt]:
         parent = self.source.parent(node)
@@ -275,7 +278,7 @@ class Renderer:
     def _replace_statement(self, change: api.ReplaceStatement, old: Binding | None) -> Splice:
         start, end = self.source.span(change.node)
         text = self._statements(change.new, change.node, old, "")
-        if "\n" in text or not isinstance(change.node, _SIMPLE):
+        if "\n" in text or isinstance(change.node, _COMPOUND):
             text = self._statements(change.new, change.node, old, self._indent(change.node))
             if self.source.utf8[end : line_end(self.source.utf8, end)].lstrip(b" \t").startswith(b";"):
                 raise EditError("the statement shares its line with another")
@@ -345,9 +348,20 @@ class Renderer:
         return current, depth
 
 
-_SIMPLE = (
-    ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Assert, ast.Delete, ast.Raise, ast.Import, ast.ImportFrom, ast.Pass,
-)  # fmt: skip
+_OPEN = (ast.BoolOp, ast.BinOp, ast.Compare, ast.UnaryOp, ast.IfExp, ast.keyword, ast.Starred, ast.Attribute)
+_BRACKETED = (ast.Call, ast.List, ast.Set, ast.Dict, ast.Subscript, ast.ListComp, ast.GeneratorExp, ast.comprehension)
+_COMPOUND = (
+    ast.If,
+    ast.For,
+    ast.While,
+    ast.With,
+    ast.Try,
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.ClassDef,
+    ast.AsyncWith,
+    ast.AsyncFor,
+)
 
 
 def elements(node: ast.expr) -> list[ast.expr]:

@@ -1,6 +1,6 @@
 """`rewrite_source`: bytes in, `FileResult` out. Pure: no I/O, no printing, no globals.
 
-Rounds repeat until no codemod proposes anything new: of overlapping edits the inner one goes first, the outer one sees the result.
+Rounds repeat until no codemod proposes anything new: of overlapping edits the inner goes first, the outer sees the result.
 Positions of findings are mapped back to the file as it was read.
 """
 
@@ -13,7 +13,19 @@ from dataclasses import dataclass, field
 
 from jaxmigrate import codemod as api
 from jaxmigrate import renames
-from jaxmigrate.codemod import AttributeSite, CallSite, Codemod, FileSite, Handler, Manual, NameSite, Note, Rewrite, StringSite, Unbindable
+from jaxmigrate.codemod import (
+    AttributeSite,
+    CallSite,
+    Codemod,
+    FileSite,
+    Handler,
+    Manual,
+    NameSite,
+    Note,
+    Rewrite,
+    StringSite,
+    Unbindable,
+)
 from jaxmigrate.document import Document, DocumentError
 from jaxmigrate.edits import Collapse, EditError, Renderer, apply, swallow_blank_lines
 from jaxmigrate.imports import MovedName, MoveImport, Speller, chain, exported, is_used, line_end, line_start, local_name
@@ -135,9 +147,10 @@ class _Run:
     """Local names (and dotted prefixes) of which this run took away a use."""
     arrived: set[str] = field(default_factory=set)
     """Modules from which this run imports names that it moved."""
+    places: dict[Finding, tuple[int, int]] = field(default_factory=dict)
+    """Where in the present text each applied edit lies."""
     refused: set[tuple[str, str, str]] = field(default_factory=set)
     """Edits that were given up, so that they are not tried again."""
-
 
     def to_fixpoint(self, utf8: bytes) -> bytes:
         codemods = _selected(self.pack, self.settings)
@@ -192,7 +205,6 @@ class _Run:
         source.embed(words)
         return source
 
-
     def choose(self, source: Source, proposals: list[Proposal], *, check: bool) -> _Chosen:
         """Render and accept the edits of this round: inner before outer, none overlapping; `check` parses after each."""
         speller = Speller(source, self.newline)
@@ -222,13 +234,24 @@ class _Run:
         return _Chosen(applied, swallow_blank_lines(source.utf8, [*accepted, *speller.splices()]))
 
     def record(self, source: Source, chosen: _Chosen) -> None:
-        """Turn what was applied into findings."""
+        """Turn what was applied into findings, and forget those of text that went away with a folded branch."""
         self.touch(source, chosen.splices)
+        folds = [s for p, splices, *_ in chosen.applied if any(isinstance(c, api.KeepBlock) for c in p.changes) for s in splices]
+        for finding, (start, end) in list(self.places.items()):
+            fold = next((s for s in folds if s.start <= start and end <= s.end), None)
+            if fold is not None and finding.after not in fold.text:
+                del self.places[finding]
+                self.findings.remove(finding)
+        shifted = sorted(chosen.splices, key=lambda s: (s.start, s.end))
+        self.places = {f: (_map_forward(shifted, a), _map_forward(shifted, b)) for f, (a, b) in self.places.items()}
         for proposal, splices, note, needs in chosen.applied:
             for change in proposal.changes:
                 if isinstance(change, MoveImport):
                     self.arrived |= {m.module for m in change.moved}
-            self.findings.append(self.finding(source, proposal, Outcome.APPLIED, splices, note, needs))
+            finding = self.finding(source, proposal, Outcome.APPLIED, splices, note, needs)
+            self.findings.append(finding)
+            start, end = source.span(proposal.node)
+            self.places[finding] = _map_forward(shifted, start), _map_forward(shifted, end)
 
     def wanted(self, source: Source, proposal: Proposal) -> bool:
         return (
@@ -285,7 +308,6 @@ class _Run:
     def required(self, spelled: set[str], stated: Version | None) -> Version | None:
         versions = [stated, *map(self.pack.facts.since_of, spelled)]
         return max((v for v in versions if v is not None), default=None)
-
 
     def touch(self, source: Source, splices: list[Splice]) -> None:
         """Remember the imported names whose uses were replaced."""
@@ -352,7 +374,6 @@ class _Run:
             return None
         return MovedName(alias, root, "", root)
 
-
     def leave(self, source: Source, proposals: list[Proposal]) -> None:
         """Report what was not applied, once."""
         for proposal in proposals:
@@ -408,6 +429,11 @@ class _Run:
             start, end = source.span(node)
             self.facts.append(Fact(codemod.name, value, self.path, source.position(start), source.position(end)))
 
+    def original_line(self, source: Source, node: ast.AST) -> int:
+        """The line of `node` in the file as it was read."""
+        assert self.original is not None
+        return self.original.position(self.back(source.span(node)[0])).line
+
     def back(self, offset: int) -> int:
         """The offset in the file as it was read."""
         for splices in reversed(self.history):
@@ -426,6 +452,18 @@ def _map_back(splices: Sequence[Splice], offset: int) -> int:
             return min(splice.start + (offset - new_start), splice.end)
         shift += size - (splice.end - splice.start)
     return offset - shift
+
+
+def _map_forward(splices: Sequence[Splice], offset: int) -> int:
+    shift = 0
+    for splice in splices:
+        if splice.start >= offset:
+            break
+        size = len(splice.text.encode("utf-8"))
+        if offset < splice.end:
+            return splice.start + shift + size
+        shift += size - (splice.end - splice.start)
+    return offset + shift
 
 
 def _first_line(source: Source, start: int) -> int:
@@ -482,8 +520,6 @@ def _imported(source: Source, statement: ast.Import | ast.ImportFrom, alias: ast
     return f"{source.absolute(statement.module, statement.level)}.{alias.name}"
 
 
-
-
 def _skip_file(source: Source) -> bool:
     if b"skip-file" not in source.utf8:
         return False
@@ -505,8 +541,6 @@ def _suppressed(source: Source, proposal: Proposal) -> bool:
     return False
 
 
-
-
 def _collect(source: Source, codemods: list[Codemod], settings: Settings, run: _Run) -> list[Proposal]:
     """Everything the codemods say about this text."""
     found: list[Proposal] = []
@@ -518,7 +552,7 @@ def _collect(source: Source, codemods: list[Codemod], settings: Settings, run: _
                 run.note(source, codemod, report.at or node, report.value)
                 continue
             found.append(_proposal(codemod, node, symbol, resolved, report))
-    found += _leftovers(source, present, found, run.touched)
+    found += _leftovers(source, present, found, run)
     for proposal in found:
         proposal.guard = proposal.guard or source.guard(proposal.node) or _import_guard(source, proposal)
     return found
@@ -626,9 +660,7 @@ def _string_sites(source: Source, codemod: Codemod, settings: Settings) -> Itera
                 yield node, word, None, report
 
 
-
-
-def _leftovers(source: Source, codemods: list[Codemod], found: list[Proposal], touched: set[str]) -> Iterator[Proposal]:
+def _leftovers(source: Source, codemods: list[Codemod], found: list[Proposal], run: _Run) -> Iterator[Proposal]:
     """Imports of dead names and modules, and uses of dead modules, on which no other finding lies."""
     owners = {module: codemod for codemod in codemods for module in codemod.gone}
     dead: dict[str, Codemod] = {}
@@ -646,9 +678,9 @@ def _leftovers(source: Source, codemods: list[Codemod], found: list[Proposal], t
             owner = dead.get(qualified) or _owner_of(qualified, owners)
             if alias.name == "*":
                 continue  # `_stars` speaks of it
-            waits = local_name(alias) in touched and not is_used(source, alias, statement)  # `tidy` will drop it
+            waits = local_name(alias) in run.touched and not is_used(source, alias, statement)  # `tidy` will drop it
             if owner is not None and not waits and not _inside(source.span(statement), covered):
-                yield from _dead_import(source, statement, alias, qualified, owner)
+                yield from _dead_import(source, statement, alias, qualified, owner, run)
     yield from _stars(source, dead, owners)
 
 
@@ -678,13 +710,13 @@ def _touches(span: tuple[int, int], covered: list[tuple[int, int]]) -> bool:
 
 
 def _dead_import(
-    source: Source, statement: ast.Import | ast.ImportFrom, alias: ast.alias, qualified: str, codemod: Codemod
+    source: Source, statement: ast.Import | ast.ImportFrom, alias: ast.alias, qualified: str, codemod: Codemod, run: _Run
 ) -> Iterator[Proposal]:
     name = local_name(alias)
     scope = source.scope(statement)
     if is_used(source, alias, statement):
         uses = [n for n in source.by_id.get(name, ()) if source.lookup(name, source.scope(n))[1] is scope]
-        lines = ", ".join(str(line) for line in sorted({n.lineno for n in uses})[:5]) or "(in a string)"
+        lines = ", ".join(str(line) for line in sorted({run.original_line(source, n) for n in uses})[:5]) or "(in a string)"
         message = f"{qualified} cannot be imported any more; its uses are not all migrated: line {lines}"
         yield Proposal(codemod.name, statement, message, Applicability.MANUAL, (), qualified)
     elif scope is source.scope_root and exported(source, name):

@@ -1,4 +1,4 @@
-"""The first look at a file: whether its bytes may hold anything for any codemod. Imports next to nothing: every start needs it."""
+"""The first look at a file: whether its bytes may hold anything for any codemod. Every start needs it: it imports little."""
 
 from __future__ import annotations
 

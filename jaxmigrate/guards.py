@@ -275,7 +275,7 @@ def _is_version(source: Source, node: ast.expr, depth: int = 0) -> bool:
         if isinstance(inner, (ast.Attribute, ast.Name)):
             qualified = source.resolve(inner) or ""
             if qualified in ("jax.__version__", "jax.__version_info__", "jax.version.__version__", "jaxlib.__version__") or (
-                qualified.startswith(("jax.version.", "jaxlib.version.")) 
+                qualified.startswith(("jax.version.", "jaxlib.version."))
             ):
                 return True
             if depth < 3 and isinstance(inner, ast.Name) and inner is not node and _is_version(source, inner, depth + 1):

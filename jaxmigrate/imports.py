@@ -128,7 +128,11 @@ class Speller:
             return False
         if pending.typing_block is not None and not guards.is_lazy(self.source, at):
             return guards.type_checking_block(self.source, at) is pending.typing_block
-        return self.source.scope(at) is not pending.scope or pending.offset <= self.source.span(at)[0] or guards.is_lazy(self.source, at)
+        return (
+            self.source.scope(at) is not pending.scope
+            or pending.offset <= self.source.span(at)[0]
+            or guards.is_lazy(self.source, at)
+        )
 
     def _choose(self, qualified: str, at: ast.AST, old: Binding | None) -> tuple[str, str, str]:
         """Local name, what it holds, and the import statement."""
@@ -182,7 +186,6 @@ class Speller:
             return True
         # a name that is read but bound nowhere (a builtin, a star import) must not start to mean something else
         return not any(self.source.lookup(local, self.source.scope(n))[1] is None for n in self.source.by_id.get(local, ()))
-
 
     def _add(self, statement: str, local: str, held: str, at: ast.AST, old: Binding | None) -> None:
         anchor = old.statement if old is not None and isinstance(old.statement, _IMPORTS) else None
@@ -317,8 +320,6 @@ def insert_before(source: Source, anchor: ast.stmt, text: str, newline: str) -> 
         return Splice(start, start, text + "; ")
     padding = indent.decode("utf-8").replace("\x0c", "")
     return Splice(start, start, text.replace("\n", newline + padding) + newline + padding)
-
-
 
 
 def local_name(alias: ast.alias) -> str:

@@ -161,7 +161,6 @@ class Source:
         self.scope_root = Scope(self.tree, None)
         _Walker(self).walk()
 
-
     @property
     def line_starts(self) -> list[int]:
         """Byte offset of the start of each line."""
@@ -201,7 +200,6 @@ class Source:
         if word in self.by_id or word in self.by_attribute or word in self.keywords:
             return True
         return any(word in (a.name.split(".")[-1], a.asname) for s in self.imports for a in s.names)
-
 
     def parent(self, node: ast.AST) -> ast.AST | None:
         """The node around `node`; None for the module."""
@@ -257,7 +255,6 @@ class Source:
                 return found
             current = self.parents.get(current)
         return self.scope_root
-
 
     def lookup(self, name: str, scope: Scope) -> tuple[list[Binding], Scope | None]:
         """The bindings that `name` may have when used in `scope`, and the scope that holds them."""
@@ -433,7 +430,6 @@ class Source:
                     return True
         return False
 
-
     def infer(self, node: ast.expr) -> str | None:
         """The type of a value: a qualified name, ``?other`` for something known to be foreign, None for unknown."""
         return values.infer(self, node)
@@ -466,7 +462,6 @@ class Source:
         """Why `node` is only reached on a JAX that has the old API; empty when it is not guarded."""
         return guards.guard(self, node)
 
-
     def embed(self, words: frozenset[str]) -> None:
         """Parse string annotations and type comments that mention one of `words`, so that their names are found too.
 
@@ -478,7 +473,9 @@ class Source:
             for binding in bindings
             if binding.kind == "import" and (binding.qualified in self.dead or self.facts.is_gone_module(binding.qualified))
         }
-        for root, scope in self._annotations:
+        waiting = list(self._annotations)
+        while waiting:
+            root, scope = waiting.pop()
             for constant in _annotation_strings(root):
                 assert isinstance(constant.value, str)
                 if words.isdisjoint(_IDENTIFIER.findall(constant.value)):
@@ -486,6 +483,7 @@ class Source:
                 tree = self._parse_string(constant)
                 if tree is not None:
                     self._attach(tree, constant, scope)
+                    waiting.append((tree, scope))  # quotes within quotes
         if b"type:" in self.utf8:
             self._embed_type_comments(words)
 
@@ -622,12 +620,19 @@ def _annotation_strings(root: ast.expr) -> Iterator[ast.Constant]:
             stack.extend(value if isinstance(value, list) else () if value is None else (value,))
 
 
+_NO_NODES = {
+    *("ctx", "op", "ops", "names", "id", "attr", "arg", "name", "rest", "kwd_attrs", "type_comment", "kind", "module", "level"),
+    *("asname", "conversion", "simple", "is_async", "type_ignores", "tag"),
+}
+"""Fields that hold no node with a place in the text."""
+
+
 def _child_fields(kind: type[ast.AST]) -> tuple[str, ...]:
     """The fields of a node class that hold nodes with a place in the text, last first: the order of a stack."""
-    skipped = {"ctx", "op", "ops", "names", "id", "attr", "arg", "name", "rest", "kwd_attrs", "type_comment", "kind", "module", "level",
-               "asname", "conversion", "simple", "is_async", "type_ignores", "tag"}  # fmt: skip
     special = {"MatchSingleton": (), "TypeAlias": ("value", "type_params", "name"), "Interpolation": ("format_spec", "value")}
-    return special.get(kind.__name__) or tuple(f for f in reversed(kind._fields) if f not in skipped and kind.__name__ not in special)
+    if kind.__name__ in special:
+        return special[kind.__name__]
+    return tuple(f for f in reversed(kind._fields) if f not in _NO_NODES)
 
 
 class _Children(dict[type[ast.AST], tuple[str, ...]]):
@@ -646,7 +651,7 @@ class _Walker:
         self.source = source
         self.stack: list[tuple[ast.AST, Scope]] = []
 
-    def walk(self) -> None:
+    def walk(self) -> None:  # noqa: C901  # the hot loop: a call costs more than a branch
         source, stack = self.source, self.stack
         parents, by_id, by_attribute = source.parents, source.by_id, source.by_attribute
         fields_of = _CHILDREN
@@ -721,7 +726,6 @@ class _Walker:
             self.bind(scope, node.id, "del", node)
         else:
             self.bind(scope, node.id, "other", node)
-
 
     def push(self, parent: ast.AST, children: Iterable[ast.AST | None], scope: Scope, *, enter: bool = False) -> None:
         """Queue `children`; `enter` marks them as evaluated in another scope than their parent."""

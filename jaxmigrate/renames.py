@@ -19,7 +19,6 @@ from jaxmigrate.imports import MovedName, MoveImport, exported, local_name
 from jaxmigrate.model import Applicability, Settings, Version
 from jaxmigrate.names import Binding, Resolved, Source
 
-
 _LOOKS_UP = re.compile(r"patch|import|locate|resolve|setattr|delattr", re.IGNORECASE)
 """Callees that look an object up by a dotted path."""
 
@@ -104,11 +103,7 @@ def _reported(use: _Use, report: Manual | Rewrite) -> Proposal:
     node = report.at or use.node
     if isinstance(report, Manual):
         return Proposal(use.codemod.name, node, report.message, Applicability.MANUAL, (), use.move.old, use.found.binding)
-    return Proposal(
-        use.codemod.name, node, report.message, report.applicability, report.changes, use.move.old, use.found.binding
-    )
-
-
+    return Proposal(use.codemod.name, node, report.message, report.applicability, report.changes, use.move.old, use.found.binding)
 
 
 def _imports(
@@ -191,8 +186,6 @@ def _import_proposal(
     )
 
 
-
-
 def _renamed(source: Source, uses: list[_Use], staying: set[ast.expr]) -> Iterator[Proposal]:
     """One proposal for each use, or for each type container in which a rename makes a duplicate; `staying` keep their name."""
     by_node = {use.node: use for use in uses}
@@ -260,8 +253,6 @@ def _flat_container(source: Source, node: ast.expr) -> ast.expr | None:
     return chain
 
 
-
-
 def _strings(source: Source, moves: dict[str, tuple[Codemod, Move]], settings: Settings) -> Iterator[Proposal]:
     """Dotted paths in strings (``mock.patch("jax.xla.DeviceArray")``) and ``getattr(jnp, "DeviceArray")``."""
     leaves = {old.rpartition(".")[2] for old in moves}
@@ -289,20 +280,26 @@ def _path_string(source: Source, node: ast.Constant, codemod: Codemod, move: Mov
     yield Proposal(codemod.name, node, message, Applicability.REVIEW, (change,), move.old)
 
 
+_BY_NAME = {"getattr", "hasattr", "setattr", "delattr", "object"}
+"""Callees that take an owner and the name of its attribute; ``object`` is that of ``mock.patch.object``."""
+
+
 def _getattr(source: Source, node: ast.Constant, moves: dict[str, tuple[Codemod, Move]]) -> Iterator[Proposal]:
     call = source.parent(node)
-    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "getattr" and len(call.args) >= 2):
+    if not isinstance(call, ast.Call) or len(call.args) < 2 or call.args[1] is not node:
         return
+    callee = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     base = source.resolve(call.args[0])
-    entry = moves.get(f"{base}.{node.value!s}") if base and call.args[1] is node else None
+    entry = moves.get(f"{base}.{node.value!s}") if base and callee in _BY_NAME else None
     if entry is None:
         return
     codemod, move = entry
-    if len(call.args) > 2:
-        guard = "getattr with a default asks whether the name exists"
+    if callee == "hasattr" or (callee == "getattr" and len(call.args) > 2):
+        guard = f"{callee} asks whether the name exists"
         yield Proposal(codemod.name, call, _default(move), Applicability.MANUAL, (), move.old, None, guard)
-        return
-    change = ReplaceExpr(call, Template("{" + move.new + "}"))
-    yield Proposal(codemod.name, call, _default(move), Applicability.REVIEW, (change,), move.old)
-
-
+    elif callee == "getattr":
+        change = ReplaceExpr(call, Template("{" + move.new + "}"))
+        yield Proposal(codemod.name, call, _default(move), Applicability.REVIEW, (change,), move.old)
+    else:
+        message = f"{_default(move)}; what this replaces no longer exists"
+        yield Proposal(codemod.name, call, message, Applicability.MANUAL, (), move.old)

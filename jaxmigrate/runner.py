@@ -28,6 +28,9 @@ _CHUNK_FILES = 16
 _AHEAD = 4
 """Chunks per worker that are handed out before their results are taken: bounds what is kept in memory."""
 _READ = 1 << 20
+_MANY = 1000
+"""Files from which it matters how often each is searched."""
+_PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
 _COLLECT = 200
 """Files after which cycles are collected while automatic collection is off: that costs a fifth of the time and finds little."""
 
@@ -73,28 +76,76 @@ def run(
 
 def look(files: Sequence[tuple[str, str]], progress: Progress | None = None) -> Survey:
     """Read every file once and keep the names of those that may hold something to migrate."""
-    hits: list[Hit] = []
-    traced: list[str] = []
-    indexer: Indexer | None = None
+    look_ = _Look(_grouping(files))
     for number, (path, kind) in enumerate(files):
         if progress is not None and not number & 255:
             progress(number, len(files))
+        look_.at(number, path, kind)
+    look_.again(files)
+    return Survey([hit for _, hit in sorted(look_.hits)], look_.traced, look_.indexer)
+
+
+class _Look:
+    """What was seen so far. Files are in groups: where none mentions jax, nobody else's traces are searched for.
+
+    That spares two of three searches in trees that hold much besides JAX.
+    """
+
+    def __init__(self, group_of: Callable[[str], str]) -> None:
+        self.hits: list[tuple[int, Hit]] = []
+        self.traced: list[str] = []
+        self.indexer: Indexer | None = None
+        self._group_of = group_of
+        self._groups = {""}
+        self._later: list[int] = []
+
+    def at(self, number: int, path: str, kind: str) -> None:
+        """Look at a file, or put it off until its group is known to concern us."""
         try:
             data = _read(path)
         except OSError as error:
-            hits.append(Hit(path, kind, 0, _unreadable(error)))
-            continue
-        if not has_trace(data):
-            continue
+            self.hits.append((number, Hit(path, kind, 0, _unreadable(error))))
+            return
+        group = self._group_of(path)
+        if b"jax" in data:
+            self._groups.add(group)
+        elif group not in self._groups:
+            self._later.append(number)
+            return
+        elif not has_trace(data):
+            return
+        self._traced(number, path, kind, data)
+
+    def again(self, files: Sequence[tuple[str, str]]) -> None:
+        """Look at what was put off."""
+        later, self._later = self._later, []
+        for number in later:
+            path, kind = files[number]
+            if self._group_of(path) in self._groups:
+                self.at(number, path, kind)
+
+    def _traced(self, number: int, path: str, kind: str, data: bytes) -> None:
         if kind == TEXT:
-            hits.append(Hit(path, kind, len(data)))
+            self.hits.append((number, Hit(path, kind, len(data))))
         elif not prefilter(data):
-            traced.append(path)
+            self.traced.append(path)
         else:
-            hits.append(_hit(path, data))
-            indexer = indexer or _indexer()
-            indexer.add(path, data)
-    return Survey(hits, traced, indexer)
+            self.hits.append((number, _hit(path, data)))
+            self.indexer = self.indexer or _indexer()
+            self.indexer.add(path, data)
+
+
+def _grouping(files: Sequence[tuple[str, str]]) -> Callable[[str], str]:
+    """How the files fall into groups: small sets and projects are one, else each folder below the common one is one."""
+    paths = [path for path, _ in files] if len(files) >= _MANY else []
+    try:
+        common = os.path.commonpath([min(paths), max(paths)])
+    except ValueError:  # none, or both absolute and relative ones
+        return lambda path: ""
+    if any(os.path.exists(os.path.join(common or ".", mark)) for mark in (".git", *_PROJECT_FILES)):
+        return lambda path: ""
+    start = len(common) + 1 if common else 0
+    return lambda path: path[: max(path.find("/", start), 0)]
 
 
 def _hit(path: str, data: bytes) -> Hit:
@@ -221,7 +272,7 @@ def _tops(path: str, root: str) -> Iterator[tuple[str, bool]]:
     if top is not None:
         yield top, True
     for folder in (root, os.path.dirname(root)):
-        if any(os.path.exists(os.path.join(folder, name)) for name in ("pyproject.toml", "setup.py", "setup.cfg")):
+        if any(os.path.exists(os.path.join(folder, name)) for name in _PROJECT_FILES):
             yield folder, True
     inside = os.path.relpath(path, root).split(os.sep)
     yield (os.path.join(root, inside[0]), True) if len(inside) > 1 else (root, False)

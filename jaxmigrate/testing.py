@@ -1,7 +1,7 @@
 """Public kit for pack authors: two verbs for tests of codemods.
 
-``unchanged(src)`` asserts that no edit and no finding was emitted, ``rewritten(before, after)`` asserts the text and that a second
-run emits no edit. Both take ``select``, ``target``, ``allowed``, ``options`` and whatever `rewrite_source` takes.
+``unchanged(src)`` asserts that no edit and no finding was emitted, ``rewritten(before, after)`` asserts the text and that a
+second run emits no edit. Both take ``select``, ``target``, ``allowed``, ``options`` and whatever `rewrite_source` takes.
 """
 
 from __future__ import annotations
@@ -87,5 +87,6 @@ def rewritten(before: str | bytes, after: str | bytes, *, findings: int | Iterab
     ast.parse(result.after)
     _expect(result, findings)
     second = run(result.after, **kw)
-    assert second.status is Status.UNCHANGED and not applied(second), f"second run: {applied(second)}"
+    assert second.status is Status.UNCHANGED, f"second run: {applied(second)}"
+    assert not applied(second), f"second run: {applied(second)}"
     return result

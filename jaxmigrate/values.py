@@ -20,6 +20,7 @@ OTHER = "?other"
 _BUILTIN_CALLS = {"len": "int", "int": "int", "float": "float", "str": "str", "bool": "bool", "repr": "str", "dict": "dict",
                   "set": "set", "range": "range", "open": "file", "isinstance": "bool", "id": "int", "sum": ""}  # fmt: skip
 _SEQUENCES = {"list", "List", "Sequence", "Iterable", "Iterator", "Tuple", "tuple", "Set", "set", "FrozenSet", "Collection"}
+_BUILTIN_TYPES = {"int", "float", "str", "bool", "bytes", "dict", "list", "tuple", "set"}
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -248,7 +249,7 @@ def _unresolved_annotation(source: Source, node: ast.expr) -> str | None:
         return None
     bindings, scope = source.lookup(node.id, source.scope(node))
     if scope is None:
-        return f"builtins.{node.id}" if node.id in ("int", "float", "str", "bool", "bytes", "dict", "list", "tuple", "set") else None
+        return f"builtins.{node.id}" if node.id in _BUILTIN_TYPES else None
     if len(bindings) == 1:
         if bindings[0].kind == "class":
             return OTHER
@@ -449,9 +450,11 @@ def _narrowed(source: Source, node: ast.expr) -> str | None:
 
 def _tests_that_hold(ancestor: ast.AST, child: ast.AST) -> Iterator[ast.expr]:
     """The conditions that are true when `child` of `ancestor` runs."""
-    if isinstance(ancestor, (ast.If, ast.While)) and child in ancestor.body:
-        yield ancestor.test
-    elif isinstance(ancestor, ast.IfExp) and child is ancestor.body:
+    if (isinstance(ancestor, (ast.If, ast.While)) and child in ancestor.body) or (
+        isinstance(ancestor, ast.IfExp) and child is ancestor.body
+    ):
+        isinstance(ancestor, ast.IfExp) and child is ancestor.body
+    ):
         yield ancestor.test
     elif isinstance(ancestor, ast.BoolOp) and isinstance(ancestor.op, ast.And):
         yield from ancestor.values[: next((i for i, v in enumerate(ancestor.values) if v is child), 0)]
@@ -615,7 +618,8 @@ def _transformed(source: Source, function: ast.AST) -> str:
             for part in ast.walk(decorator):
                 if isinstance(part, (ast.Name, ast.Attribute)) and (source.resolve(part) or "") in transforms:
                     return f"{function.name} is decorated with {source.segment(part)}"
-        nodes: list[ast.AST] = [n for n in source.by_id.get(function.name, ()) if source.scope(function).bindings.get(function.name)]
+        known = function.name in source.scope(function).bindings
+        nodes: list[ast.AST] = [*source.by_id.get(function.name, ())] if known else []
         nodes += [a for a in source.by_attribute.get(function.name, ()) if _is_self(a.value)]
         name = function.name
     else:
@@ -633,12 +637,20 @@ _UNIONS = {"Union", "Optional"}
 def container(source: Source, node: ast.expr) -> ast.expr:
     """The outermost tuple, ``Union[...]``, ``Optional[...]`` or ``|`` chain of types that `node` is an element of."""
     current: ast.expr = node
-    while True:
-        parent = source.parent(current)
-        if (isinstance(parent, (ast.Tuple, ast.List, ast.Set)) and current in parent.elts) or (isinstance(parent, ast.BinOp) and isinstance(parent.op, (ast.BitOr, ast.Add))) or (isinstance(parent, ast.Subscript) and current is parent.slice and _leaf(parent.value) in _UNIONS) or (isinstance(parent, ast.Call) and _leaf(parent.func) in ("tuple", "set", "frozenset") and current in parent.args):
-            current = parent
-        else:
-            return current
+    parent = source.parent(current)
+    while isinstance(parent, ast.expr) and _contains_type(parent, current):
+        current, parent = parent, source.parent(parent)
+    return current
+
+
+def _contains_type(parent: ast.expr, child: ast.expr) -> bool:
+    if isinstance(parent, (ast.Tuple, ast.List, ast.Set)):
+        return True
+    if isinstance(parent, ast.BinOp):
+        return isinstance(parent.op, (ast.BitOr, ast.Add))
+    if isinstance(parent, ast.Subscript):
+        return child is parent.slice and _leaf(parent.value) in _UNIONS
+    return isinstance(parent, ast.Call) and _leaf(parent.func) in ("tuple", "set", "frozenset") and child in parent.args
 
 
 def _leaf(node: ast.expr) -> str:

@@ -18,7 +18,9 @@ from jaxmigrate.codemod import (
 )
 from jaxmigrate.registry import Pack
 
-types = Codemod("types", "types", "0.3.18", None, "0.4.14", "", frozenset({"DeviceArray", "Buffer", "Mesh", "PartitionSpec", "gone"}))
+types = Codemod(
+    "types", "types", "0.3.18", None, "0.4.14", "", frozenset({"DeviceArray", "Buffer", "Mesh", "PartitionSpec", "gone"})
+)
 moves = Codemod("moves", "moves", "0.4.0", None, "0.4.14", "", frozenset({"Mesh", "PartitionSpec", "old_serialization"}))
 calls = Codemod("calls", "calls", "0.4.0", None, "0.4.14", "", frozenset({"make", "old_jit", "local_shards", "flag"}))
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-import jaxmigrate_codemods
 import pytest
 
+import jaxmigrate_codemods
 from jaxmigrate import gate
 from jaxmigrate.codemod import Codemod
 from jaxmigrate.registry import known_newest, load
@@ -74,7 +74,9 @@ def test_prefilter(data: bytes, passes: bool) -> None:
 def test_entry_points_are_read_without_importlib_metadata(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     info = tmp_path / "other-1.0.dist-info"
     info.mkdir()
-    (info / "entry_points.txt").write_text("[console_scripts]\nx = y:z\n\n[jaxmigrate.codemods]\nmine = other_pack\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text(
+        "[console_scripts]\nx = y:z\n\n[jaxmigrate.codemods]\nmine = other_pack\n", encoding="utf-8"
+    )
     monkeypatch.syspath_prepend(tmp_path)
     gate.packages.cache_clear()
     try:

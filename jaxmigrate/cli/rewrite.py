@@ -130,13 +130,13 @@ def _files(
         click.echo(f"jaxmigrate: interrupted; {_written(results.values())}, none is half written", err=True)
         return FAILED
     progress.clear()
-    _report(list(results.values()), settings, output, time.perf_counter() - started)
+    _report(list(results.values()), len(found.files), settings, output, time.perf_counter() - started)
     return status_of(results.values(), output)
 
 
 def _nothing(files: int, wishes: Wishes, output: Output) -> int:
     if output.format != "text":
-        _report([], settings_of(wishes), output, None)
+        _report([], files, settings_of(wishes), output, None)
     elif files:
         click.echo(f"Nothing to do in {files} file{'' if files == 1 else 's'}.", err=output.report_to_stderr)
     else:
@@ -179,7 +179,7 @@ def patch_name(path: str) -> str:
     return name.replace(os.sep, "/")
 
 
-def _report(results: list[FileResult], settings: Settings, output: Output, elapsed: float | None) -> None:
+def _report(results: list[FileResult], scanned: int, settings: Settings, output: Output, elapsed: float | None) -> None:
     stream = sys.stderr if output.report_to_stderr else sys.stdout
     wrote = output.mode == "write"
     if output.format == "json":
@@ -196,7 +196,7 @@ def _report(results: list[FileResult], settings: Settings, output: Output, elaps
         color = _colored(output.color, stream)
         width = _width() if color or stream.isatty() else None
         seconds = elapsed if width else None
-        report = text.render(results, width=width, color=color, wrote=wrote, settings=settings, elapsed=seconds)
+        report = text.render(results, width=width, color=color, wrote=wrote, settings=settings, elapsed=seconds, scanned=scanned)
     click.echo(report, nl=False, file=stream, color=True)
 
 
@@ -248,7 +248,7 @@ def _stdin(name: str, settings: Settings, output: Output) -> int:
     results: dict[str, FileResult] = {}
     _keep(result, results)
     if results:
-        _report(list(results.values()), settings, output, None)
+        _report(list(results.values()), 1, settings, output, None)
     return status_of(results.values(), output)
 
 
