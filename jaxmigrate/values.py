@@ -450,11 +450,8 @@ def _narrowed(source: Source, node: ast.expr) -> str | None:
 
 def _tests_that_hold(ancestor: ast.AST, child: ast.AST) -> Iterator[ast.expr]:
     """The conditions that are true when `child` of `ancestor` runs."""
-    if (isinstance(ancestor, (ast.If, ast.While)) and child in ancestor.body) or (
-        isinstance(ancestor, ast.IfExp) and child is ancestor.body
-    ):
-        isinstance(ancestor, ast.IfExp) and child is ancestor.body
-    ):
+    in_body = isinstance(ancestor, (ast.If, ast.While)) and child in ancestor.body
+    if isinstance(ancestor, (ast.If, ast.While, ast.IfExp)) and (in_body or child is ancestor.body):
         yield ancestor.test
     elif isinstance(ancestor, ast.BoolOp) and isinstance(ancestor.op, ast.And):
         yield from ancestor.values[: next((i for i, v in enumerate(ancestor.values) if v is child), 0)]
