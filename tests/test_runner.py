@@ -205,3 +205,24 @@ def test_script_is_asked_about_in_its_folder_only(write: Write, monkeypatch: pyt
     )
     monkeypatch.setattr(runner, "discover", None)
     assert run(files[:1]) == [("compat", "[('compat', frozenset({'DeviceArray'}))]")]
+
+
+def test_large_tree_is_searched_for_foreign_words_only_where_jax_is(
+    write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(runner, "_MANY", 3)
+    monkeypatch.setattr(runner, "prefilter", lambda data: True)
+    contents = {
+        "p/a": "DeviceArray",
+        "p/b": "JAX_ARRAY",
+        "p/c": "jax",
+        "p/d": "DeviceArray",
+        "p/e": "x",
+        "q/a": "DeviceArray",
+        "r": "JAX_",
+    }
+    files = write(**contents)
+    assert [path for path, _ in run(files)] == ["a", "b", "c", "d", "r"]
+    assert [path for path, _ in run(files[-2:])] == ["a", "r"]
+    (tmp_path / "pyproject.toml").touch()
+    assert [path for path, _ in run(files)] == ["a", "b", "c", "d", "a", "r"]
