@@ -399,10 +399,24 @@ def test_type_that_stands_beside_jax_array_is_safe() -> None:
     assert message.startswith("safe")
 
 
-def test_arm_that_takes_what_a_later_one_was_for() -> None:
-    source = "from jax.numpy import DeviceArray\ndef f(x):\n    if isinstance(x, GlobalDeviceArray):\n        return 1\n    elif isinstance(x, DeviceArray):\n        return 2"
-    (message,) = of_isinstance(source)
-    assert "the ones meant for line 7 included" in message
+@pytest.mark.parametrize(
+    ("imports", "local"),
+    [
+        pytest.param("from jax.numpy import DeviceArray\n", "DeviceArray", id="plain"),
+        pytest.param("from jax.numpy import DeviceArray as DA\n", "DA", id="as"),
+        pytest.param("from jax.interpreters import pxla\n", "pxla.ShardedDeviceArray", id="sharded"),
+    ],
+)
+@pytest.mark.parametrize(("gda_import", "gda"), [(IMPORT, "GlobalDeviceArray"), (GDA, "GDA")])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_beside_a_test_for_local_arrays_both_arms_stay(imports: str, local: str, gda_import: str, gda: str, swapped: bool) -> None:
+    first, second = (local, gda) if swapped else (gda, local)
+    result = run(
+        f"import jax\n{gda_import}{imports}def f(x):\n    if isinstance(x, {first}):\n        return 1\n    elif isinstance(x, {second}):\n        return 2\n",
+        ignore=["sharded-device-array"],
+    )
+    assert b"isinstance(x, jax.Array) and not x.is_fully_addressable:" in result.after
+    assert result.after.count(b"return") == 2
 
 
 MULTI = {"select": SELECT, "options": {"global-device-array.isinstance": "multiprocess"}}

@@ -1,0 +1,175 @@
+"""What becomes of ``isinstance(x, GlobalDeviceArray)``: a test for every array, for those that span processes, or none."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from jaxmigrate.codemod import REVIEW, SAFE, KeepBlock, NameSite, Piece, Reports, Rewrite
+
+FAMILY = frozenset({"Array", "DeviceArray", "ShardedDeviceArray"})
+_NEW = ("jax.Array", "jax.experimental.array.Array")
+_OPTION = "global-device-array.isinstance"
+
+
+def review(site: NameSite, what: str) -> Reports:
+    """The default rename, to be looked at."""
+    return Rewrite(f"with jax.Array this {what}", REVIEW, ()) if site.direct else None
+
+
+def tested(site: NameSite) -> Reports:
+    """One test of the class."""
+    call = call_around(site)
+    if call is None:
+        return review(site, "is true for every array")
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "assertNotIsInstance":
+        return site.manual("every array of JAX is a jax.Array now, so this assertion would fail: test what tells them apart")
+    if site.direct and _is_leaf_test(site, call):
+        return Rewrite("this leaf test may find every jax.Array: they are leaves anyway", SAFE, ())
+    if site.direct and _is_beside_array(site, call):
+        return Rewrite("jax.Array is among these types already", SAFE, ())
+    other = _own_test(site, call) if call.args[1] is site.node else None
+    if other is not None and (report := _without(site, call, other)):
+        return report
+    if site.option(_OPTION, "jax-array") == "multiprocess":
+        return _spans_processes(site, call, "as the option multiprocess asks")
+    if call.args[1] is site.node and (local := _local_test(site, call)) and site.source.is_pure(call.args[0]):
+        return _spans_processes(site, call, f"since arrays of one process are tested for in line {local.lineno}")
+    evidence = site.may_be_traced()
+    tracers = f" and for tracers ({evidence})" if evidence else ", tracers included"
+    advice = f"to find only arrays that span processes, set the option {_OPTION} to multiprocess"
+    return review(site, f"test is true for every array{tracers}{_shadowed(site, call)}; {advice}")
+
+
+def call_around(site: NameSite) -> ast.Call | None:
+    """The call that the class is a type argument of, alone or in a tuple."""
+    parent = site.parent()
+    while isinstance(parent, (ast.Tuple, ast.BinOp)):
+        parent = site.source.parent(parent)
+    return parent if isinstance(parent, ast.Call) else None
+
+
+def _is_leaf_test(site: NameSite, call: ast.Call) -> bool:
+    """Whether this is the body of a leaf predicate: ``is_leaf=lambda x: isinstance(x, GDA)``."""
+    function = site.source.function(call)
+    if not (isinstance(function, ast.Lambda) and function.body is call):
+        return False
+    keyword = site.source.parent(function)
+    return isinstance(keyword, ast.keyword) and keyword.arg == "is_leaf"
+
+
+def _is_beside_array(site: NameSite, call: ast.Call) -> bool:
+    kinds = call.args[1]
+    names = [site.source.resolve(e) for e in kinds.elts] if isinstance(kinds, ast.Tuple) else []
+    return "jax.Array" in names or "jax.numpy.ndarray" in names
+
+
+def _other_tests(site: NameSite, call: ast.Call) -> Iterator[tuple[ast.Call, list[ast.expr]]]:
+    """Further isinstance tests of the same value in the same function, and the types they test for."""
+    source, subject = site.source, ast.dump(call.args[0])
+    for node in source.by_id.get("isinstance", ()):
+        other = source.parent(node)
+        if not (isinstance(other, ast.Call) and other.func is node and len(other.args) == 2) or other is call:
+            continue
+        same = source.function(other) is source.function(call) and ast.dump(other.args[0]) == subject
+        if same and not isinstance(source.statement(other), ast.Assert) and not _is_guarded_by(site, other, call):
+            yield other, other.args[1].elts if isinstance(other.args[1], ast.Tuple) else [other.args[1]]
+
+
+def _own_test(site: NameSite, call: ast.Call) -> ast.Call | None:
+    """A test for jax.Array: then code for GDAs beside it is code for what no longer exists."""
+    for other, kinds in _other_tests(site, call):
+        if any(site.source.resolve(k) in _NEW and _leaf(k) == "Array" for k in kinds):
+            return other
+    return None
+
+
+def _local_test(site: NameSite, call: ast.Call) -> ast.Call | None:
+    """A test for one of the classes of local arrays, also where this run made it jax.Array under a name of its own."""
+    for other, kinds in _other_tests(site, call):
+        if any((site.source.resolve(k) or "").rpartition(".")[2] in FAMILY for k in kinds):
+            return other
+    return None
+
+
+def _leaf(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _is_guarded_by(site: NameSite, inner: ast.Call, test: ast.Call) -> bool:
+    """Whether `inner` stands in the arm that `test` opens, or in the same condition behind it."""
+    around = list(site.source.ancestors(inner))
+    for parent in site.source.ancestors(test):
+        if isinstance(parent, ast.BoolOp) and isinstance(parent.op, ast.And) and parent in around:
+            return True
+        if isinstance(parent, ast.If):
+            return any(statement in around for statement in parent.body)
+    return False
+
+
+def _without(site: NameSite, call: ast.Call, other: ast.Call) -> Reports:
+    """Take out the arm for GDAs: ``isinstance(x, GDA)`` is false for every value there is."""
+    message = f"no value is a GlobalDeviceArray any more, and jax.Array has its own test in line {other.lineno}: {{}}"
+    test, parent = _false_part(site, call)
+    if isinstance(parent, ast.If) and parent.test is test:
+        return Rewrite(message.format("this arm goes"), REVIEW, (KeepBlock(parent, "orelse"),))
+    if isinstance(parent, ast.IfExp) and parent.test is test:
+        return Rewrite(message.format("the other value stays"), REVIEW, (site.replace("{rest}", parent, rest=parent.orelse),))
+    if isinstance(parent, ast.BoolOp):
+        pieces: dict[str, Piece] = {f"part{n}": value for n, value in enumerate(parent.values) if value is not test}
+        rest = " or ".join(f"({{{name}}})" if _is_loose(piece) else f"{{{name}}}" for name, piece in pieces.items())
+        return Rewrite(message.format("this test goes"), REVIEW, (site.replace(rest, parent, **pieces),))
+    return None
+
+
+def _false_part(site: NameSite, call: ast.Call) -> tuple[ast.expr, ast.AST | None]:
+    """The largest expression that is false because `call` is, and what is around it."""
+    part: ast.expr = call
+    parent = site.source.parent(part)
+    while isinstance(parent, ast.BoolOp) and isinstance(parent.op, ast.And):
+        part, parent = parent, site.source.parent(parent)
+    return part, parent
+
+
+def _is_loose(piece: Piece) -> bool:
+    return isinstance(piece, (ast.IfExp, ast.Lambda, ast.NamedExpr))
+
+
+def _shadowed(site: NameSite, call: ast.Call) -> str:
+    """A warning for an arm of an if-chain from which an earlier one takes everything."""
+    source = site.source
+    arm = next((a for a in source.ancestors(call) if isinstance(a, ast.If)), None)
+    if arm is None or call not in ast.walk(arm.test):
+        return ""
+    for other in _arms_before(site, arm):
+        names = (source.resolve(n) or "" for n in ast.walk(other.test) if isinstance(n, (ast.Name, ast.Attribute)))
+        if any(name.rpartition(".")[2] in FAMILY for name in names):
+            return f", and the test in line {other.test.lineno} takes them all before"
+    return ""
+
+
+def _arms_before(site: NameSite, arm: ast.If) -> Iterator[ast.If]:
+    """The arms of the chain above this one."""
+    parent = site.source.parent(arm)
+    while isinstance(parent, ast.If) and parent.orelse == [arm]:
+        yield parent
+        arm, parent = parent, site.source.parent(parent)
+
+
+def _spans_processes(site: NameSite, call: ast.Call, why: str) -> Reports:
+    """``isinstance(x, GDA)`` for multi-process arrays only."""
+    subject, kinds = call.args[0], call.args[1]
+    if not (isinstance(call.func, ast.Name) and site.source.is_pure(subject)):
+        return site.manual("bind the tested value to a name first: isinstance and is_fully_addressable both have to look at it")
+    if kinds is not site.node and not isinstance(kinds, ast.Tuple):
+        return site.manual("test apart from these types: isinstance(x, jax.Array) and not x.is_fully_addressable")
+    others = [e for e in kinds.elts if e is not site.node] if isinstance(kinds, ast.Tuple) else []
+    pieces: dict[str, Piece] = {f"kind{number}": element for number, element in enumerate(others)}
+    holes = ", ".join(f"{{{name}}}" for name in pieces)
+    text = "isinstance({x}, {jax.Array}) and not {x}.is_fully_addressable"
+    if others:
+        text = f"isinstance({{x}}, {holes if len(others) == 1 else f'({holes})'}) or ({text})"
+    evidence = site.may_be_traced()
+    message = f"this tests for arrays that span processes, {why}; those of one process were GDAs too{_shadowed(site, call)}"
+    message += f"; on a tracer it raises ({evidence})" if evidence else ""
+    return Rewrite(message, REVIEW, (site.replace(text, call, x=subject, **pieces),))
