@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jaxmigrate.codemod import REVIEW, NameSite, Reports, Rewrite
+from jaxmigrate.codemod import REVIEW, Handler, NameSite, Reports, Rewrite
 from jaxmigrate_codemods import _gda
 from jaxmigrate_codemods._gda_isinstance import FAMILY, call_around, review, tested
 
@@ -27,9 +27,7 @@ def use_of_class(site: NameSite) -> Reports:
         return () if known else site.manual(f"{site.text(parent)}: jax.Array is abstract and has nothing to take from it")
     if role in _KEPT:
         return site.manual(_KEPT[role])
-    if role == "issubclass":
-        return review(site, "is true for every array class of JAX")
-    handler = {"isinstance": tested, "type-compare": _type_compare, "register": _register, "value": _value}.get(role)
+    handler = _HANDLERS.get(role)
     return handler(site) if handler else None
 
 
@@ -52,7 +50,8 @@ def _register(site: NameSite) -> Reports:
         return site.manual("a pytree registration: arrays are leaves of JAX itself, so take the registration out")
     if call is not None and _registers_another(site, call):
         return site.manual("another handler is registered for an array class: both are jax.Array now, so one has to do both")
-    return review(site, "handler gets every array (no tracers)")
+    report: Reports = review(site, "handler gets every array (no tracers)")
+    return report
 
 
 def _registers_another(site: NameSite, call: ast.Call) -> bool:
@@ -72,4 +71,19 @@ def _value(site: NameSite) -> Reports:
     name = function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
     if name in _MEMBERS:
         return site.manual(f"{name} looks into the class, and jax.Array is an abstract one with other members")
-    return review(site, "value stands for every array class")
+    report: Reports = review(site, "value stands for every array class")
+    return report
+
+
+def _subclass_test(site: NameSite) -> Reports:
+    report: Reports = review(site, "is true for every array class of JAX")
+    return report
+
+
+_HANDLERS: dict[str, Handler] = {
+    "isinstance": tested,
+    "issubclass": _subclass_test,
+    "type-compare": _type_compare,
+    "register": _register,
+    "value": _value,
+}
