@@ -16,6 +16,7 @@ _TRACING = re.compile(r"\b(?:tracers?|traced|tracing)\b", re.IGNORECASE)
 _XLA = ("jax.interpreters.xla", "jax.xla")
 _PXLA = ("jax.interpreters.pxla", "jax.pxla", "jax._src.interpreters.pxla")
 _IMPLEMENTATION = ("DeviceArray", "_DeviceArray", "_CppDeviceArray", "Buffer", "DeviceArrayProtocol")
+_INTERNAL = ("jax._src.lib.xla_extension", "jax._src.lib.xla_client")
 _EXTENSION = ("jaxlib.xla_extension", "jax.lib.xla_extension", "jaxlib.xla_client._xla", "jax.lib.xla_client._xla")
 _CLIENT = ("jaxlib.xla_client", "jax.lib.xla_client")
 
@@ -28,6 +29,7 @@ DEVICE_ARRAYS = frozenset(
         *(f"jax._src.device_array.{n}" for n in _IMPLEMENTATION),
         *(f"{m}.{n}" for m in _EXTENSION for n in ("DeviceArray", "Buffer", "PyLocalBuffer", "DeviceArrayBase", "ArrayImpl")),
         *(f"{m}.{n}" for m in _CLIENT for n in ("Buffer", "DeviceArrayBase")),
+        *(f"{m}.{n}" for m in _INTERNAL for n in ("DeviceArray", "Buffer", "PyLocalBuffer", "DeviceArrayBase")),
     }
 )
 """Every qualified name under which the class of single-device arrays could be had."""
@@ -113,6 +115,12 @@ def _identifiers(tree: ast.AST) -> Iterator[str]:
             yield node.name
         elif isinstance(node, ast.alias):
             yield node.asname or node.name.partition(".")[0]
+
+
+def indentation(source: Source, statement: ast.stmt) -> str:
+    """The white space before a statement; that of its line when other statements stand before it there."""
+    line = source.utf8[source.offset(statement.lineno, 0) : source.span(statement)[0]].decode("utf-8")
+    return line[: len(line) - len(line.lstrip(" \t"))]
 
 
 def unused_in(text: str, *candidates: str) -> str:

@@ -49,9 +49,23 @@ def _certainty(site: AttributeSite, otherwise: Applicability) -> tuple[Applicabi
         return None
     if _known(site):
         return SAFE, ""
+    if _is_shard_data(site.value):
+        return REVIEW, f"{site.text(site.value)} is taken to be a jax.Array"
     if site.receiver_type is not None or defines(site.source, site.node.attr) or not uses_jax(site.source):
         return None
     return otherwise, f"{site.text(site.value)} is taken to be a jax.Array"
+
+
+def _is_shard_data(node: ast.expr) -> bool:
+    """What the other functions here take for an array, or make of one: if that is right, this is an array too."""
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Attribute) and node.func.attr == "addressable_data"
+    if isinstance(node, ast.Subscript):
+        return _is_shard_data(node.value) or (isinstance(node.value, ast.Attribute) and node.value.attr == "device_buffers")
+    if not isinstance(node, ast.Attribute):
+        return False
+    shard = node.value.value if node.attr == "data" and isinstance(node.value, ast.Subscript) else None
+    return node.attr == "device_buffer" or (isinstance(shard, ast.Attribute) and shard.attr == "addressable_shards")
 
 
 def _is_buffer(source: Source, node: ast.expr) -> bool:
@@ -82,9 +96,6 @@ def _yields_buffers(source: Source, node: ast.expr) -> bool:
         data = node.elt.value if isinstance(node.elt, ast.Subscript) else node.elt
         return shards and isinstance(data, ast.Attribute) and data.attr == "data"
     return isinstance(node, ast.Attribute) and node.attr == "device_buffers"
-
-
-# -- device, devices -------------------------------------------------------------------------------------------------------------
 
 
 @codemod.attribute("device")
@@ -133,9 +144,6 @@ def private(site: AttributeSite) -> Reports:
     return Rewrite(f"x.{site.node.attr} is gone; its device tells{uncommitted}", REVIEW, (change,))
 
 
-# -- buffers ---------------------------------------------------------------------------------------------------------------------
-
-
 @codemod.attribute("device_buffer")
 def device_buffer(site: AttributeSite) -> Reports:
     """The array itself, as far as it is on one device."""
@@ -166,6 +174,8 @@ def _buffers(site: AttributeSite) -> tuple[tuple[Change, ...], bool]:
     row = "[0]" if _is_pmap_result(site) else ""
     if isinstance(parent, ast.Call) and getattr(parent.func, "id", "") == "len" and parent.args == [site.node]:
         return (site.replace("{x}.addressable_shards", x=site.value),), False
+    if isinstance(parent, ast.Call) and getattr(parent.func, "id", "") == "list" and parent.args == [site.node]:
+        return (_listed(site, site.node, row, parent),), not row
     if not isinstance(parent, ast.Subscript) or parent.value is not site.node:
         return _in_comprehension(site, site.node, row) or (_listed(site, site.node, row),), not row
     if isinstance(parent.slice, ast.Slice):
@@ -176,11 +186,11 @@ def _buffers(site: AttributeSite) -> tuple[tuple[Change, ...], bool]:
     return (change,), not row
 
 
-def _listed(site: AttributeSite, whole: ast.expr, row: str) -> Change:
+def _listed(site: AttributeSite, whole: ast.expr, row: str, replaced: ast.expr | None = None) -> Change:
     """All buffers, or a slice of them, as a list."""
     s = unused_in(site.text(site.value), "s", "shard")
     cut = site.text(whole)[len(site.text()) :]
-    return site.replace(f"[{s}.data{row} for {s} in {{x}}.addressable_shards{cut}]", whole, x=site.value)
+    return site.replace(f"[{s}.data{row} for {s} in {{x}}.addressable_shards{cut}]", replaced or whole, x=site.value)
 
 
 def _in_comprehension(site: AttributeSite, whole: ast.expr, row: str) -> tuple[Change, ...]:
@@ -257,9 +267,6 @@ def _maps_rows(source: Source, maker: ast.expr) -> bool:
     return called == "jax.pmap" and not any(k.arg in ("out_axes", None) for k in maker.keywords)
 
 
-# -- methods ---------------------------------------------------------------------------------------------------------------------
-
-
 @codemod.attribute("to_py")
 def to_py(site: AttributeSite) -> Reports:
     """``x.to_py()``."""
@@ -295,9 +302,6 @@ def _method(site: AttributeSite, arguments: int, template: str, message: str, ot
     pieces = {"argument": call.args[0]} if arguments else {}
     change = site.replace(template, call, x=site.value, **pieces)
     return Rewrite(f"{message}; {certain[1]}" if certain[1] else message, certain[0], (change,))
-
-
-# -- questions -------------------------------------------------------------------------------------------------------------------
 
 
 @codemod.string("device_buffer", "device_buffers", "to_py", "copy_to_device", "block_host_until_ready")

@@ -23,6 +23,7 @@ from jaxmigrate_codemods._arrays import (
     traced,
     typed,
 )
+from jaxmigrate_codemods._beside_array import key_yields_to_array, tracers_arm, yields_to_array
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
@@ -59,10 +60,24 @@ def _array(site: NameSite) -> Reports:
 
 def _tested(site: NameSite) -> Reports:
     """``isinstance(x, DeviceArray)``: wider now, which matters where tracers come by."""
-    reason = site.direct and traced(site)
+    if not site.direct:
+        return None
+    dead: Reports = yields_to_array(site)
+    if dead:
+        return dead
+    reason = traced(site) or tracers_arm(site)
+    call = next((a for a in site.source.ancestors(site.node) if isinstance(a, ast.Call)), None)
+    if not reason and call is not None and site.text(call.func).endswith("assertNotIsInstance"):
+        reason = "so the assertion fails if the value is one"
     if not reason:
         return None
     return Rewrite(f"isinstance with jax.Array is also True for tracers, with DeviceArray it was False; {reason}", REVIEW, ())
+
+
+def _of_class(site: NameSite) -> Reports:
+    """``issubclass(t, DeviceArray)``: no tracer class is a subclass of either."""
+    dead: Reports = yields_to_array(site) if site.direct else None
+    return dead
 
 
 def _defined(site: NameSite) -> Reports:
@@ -77,9 +92,22 @@ def _registered(site: NameSite) -> Reports:
     leaf = parent.func.attr if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute) else "register"
     if leaf != "register":
         return site.manual(f"{leaf} goes by the exact class, which is private today; JAX treats arrays as leaves itself")
+    if _registers_array(site):
+        return site.manual("the same dispatcher registers jax.Array, which is for all arrays now: take this registration out")
     if site.target_has("0.8.2"):
         return None
     return Rewrite("before JAX 0.8.2 tracers dispatch on jax.Array too, which they did not on DeviceArray", REVIEW, ())
+
+
+def _registers_array(site: NameSite) -> bool:
+    """Whether another function is registered for jax.Array on the same dispatcher."""
+    source, here = site.source, site.parent()
+    dispatcher = source.segment(here.func) if isinstance(here, ast.Call) else ""
+    for node in source.names(ARRAY):
+        call = source.parent(node)
+        if isinstance(call, ast.Call) and source.role(node) == "register" and source.segment(call.func) == dispatcher:
+            return source.parent(call) is not source.parent(here) if here is not None else True
+    return False
 
 
 def _subclassed(site: NameSite) -> Reports:
@@ -117,9 +145,6 @@ def _passed(site: NameSite) -> Reports:
     if called in ("getattr", "hasattr", "getmembers", "dir", "vars"):
         return Rewrite(_ABSTRACT, REVIEW, (site.replace(_CONCRETE),))
     return None
-
-
-# -- type(x) is DeviceArray ----------------------------------------------------------------------------------------------------
 
 
 def _compared(site: NameSite) -> Reports:
@@ -168,15 +193,15 @@ def _brackets(bracket: str, items: list[str]) -> str:
     return f"({inner},)" if len(items) == 1 else f"({inner})"
 
 
-# -- {DeviceArray: f} ----------------------------------------------------------------------------------------------------------
-
-
 def _keyed(site: NameSite) -> Reports:
     """A key of a table: lookups by ``type(x)`` in the same file are taught to find it."""
     source = site.source
     table = _table(source, site.node)
     if table is not None and (source.resolve(table) or "").partition(".")[0] in ("jax", "jaxlib"):
         return site.manual("JAX's own table of array classes: JAX fills it itself, and the class of arrays is private")
+    dead: Reports = key_yields_to_array(site)
+    if dead:
+        return dead
     lookups = _lookups(source, table) if table is not None else []
     values = [v for v in (typed(node) for node in lookups) if v is not None]
     if not all(source.is_pure(v) for v in values):
@@ -238,6 +263,7 @@ def _first_key(source: Source, table: ast.expr | None) -> ast.expr | None:
 
 _ROLES = {
     "isinstance": _tested,
+    "issubclass": _of_class,
     "alias": _defined,
     "register": _registered,
     "base-class": _subclassed,

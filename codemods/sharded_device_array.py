@@ -41,16 +41,19 @@ from jaxmigrate_codemods._arrays import (
     container,
     elements,
     fresh,
+    indentation,
     traced,
     typed,
     unused_in,
 )
+from jaxmigrate_codemods._beside_array import yields_to_array
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
 
 _PARAMETERS = ("aval", "sharding_spec", "device_buffers", "indices")
 _RAISES = "it raises for tracers, where the old test was False"
+_WIDTH = 120
 _ONE_CLASS = "jax.Array is the class of single-device arrays too, so this no longer tells sharded ones from others"
 
 codemod = Codemod(
@@ -64,9 +67,6 @@ codemod = Codemod(
     | {"sharding_spec", "one_replica_buffer_indices"},
     applicability=REVIEW,
 )
-
-
-# -- the test ------------------------------------------------------------------------------------------------------------------
 
 
 def _sharded(site: NameSite) -> Reports:
@@ -127,20 +127,59 @@ def _asks_sharding(
 ) -> Reports:
     """The guide's test, `value` evaluated once; where tracers come by they are kept out, since they cannot be asked."""
     reason = traced(site)
-    tracers = " and not isinstance({x}, {jax.core.Tracer})" if reason else ""
-    test = f"isinstance({{x}}, {{{ARRAY}}}){tracers} and {{x}}.is_fully_addressable and len({{x}}.sharding.device_set) > 1"
-    template = f"{first} or ({test})" if first else test
-    template = f"not ({template})" if negative else template
+    parts = [f"isinstance({{x}}, {{{ARRAY}}})"] if first or not _is_array_before(site.source, whole, value) else []
+    parts += ["not isinstance({x}, {jax.core.Tracer})"] if reason else []
+    parts += ["{x}.is_fully_addressable", "len({x}.sharding.device_set) > 1"]
     held: dict[str, Piece] = {"x": value, **pieces}
+    walrus = ""
     if not site.source.is_pure(value):
-        if reason := _no_walrus(site.source, whole):
-            return site.manual(f"the tested expression must be evaluated once, but {reason}: bind it to a name first")
-        name = fresh(site.source, "array", "maybe_array")
-        template = template.replace("{x}", f"({name} := {{value}})" if template.startswith("not") else f"{name} := {{value}}", 1)
-        held = {"x": name, "value": value, **pieces}
+        if forbidden := _no_walrus(site.source, whole):
+            return site.manual(f"the tested expression must be evaluated once, but {forbidden}: bind it to a name first")
+        walrus = fresh(site.source, "array", "maybe_array")
+        held = {"x": walrus, "value": value, **pieces}
+    template = _written(site.source, whole, first, parts, negative, held)
+    template = template.replace("{x}", f"{walrus} := {{value}}", 1) if walrus else template
     outcome = f"tracers are kept out of it, since {reason}" if reason else _RAISES
     message = f"a ShardedDeviceArray is a jax.Array on several devices of this process; {outcome}"
     return Rewrite(message, REVIEW, (site.replace(template, whole, **held),))
+
+
+def _is_array_before(source: Source, whole: ast.expr, value: ast.expr) -> bool:
+    """Whether an earlier operand of the same ``and`` has found out that `value` is a jax.Array."""
+    wanted, child = ast.dump(value), whole
+    for ancestor in source.ancestors(whole):
+        if isinstance(ancestor, ast.BoolOp) and isinstance(ancestor.op, ast.And):
+            before = ancestor.values[: next(i for i, v in enumerate(ancestor.values) if v is child)]
+            tests = [
+                t for t in before if isinstance(t, ast.Call) and getattr(t.func, "id", "") == "isinstance" and len(t.args) == 2
+            ]
+            if any(ast.dump(t.args[0]) == wanted and source.resolve(t.args[1]) in DEVICE_ARRAYS | {ARRAY} for t in tests):
+                return True
+        elif not (isinstance(ancestor, ast.UnaryOp) and isinstance(ancestor.op, ast.Not)):
+            return False
+        assert isinstance(ancestor, ast.expr)
+        child = ancestor
+    return False
+
+
+def _written(source: Source, whole: ast.expr, first: str, parts: list[str], negative: bool, held: dict[str, Piece]) -> str:
+    """Template of the test, broken into lines, an operand each, where one line would be too long."""
+    test = " and ".join(parts)
+    template = f"{first} or ({test})" if first else test
+    template = f"not ({template})" if negative else template
+    filled = template
+    for name, piece in held.items():
+        filled = filled.replace(f"{{{name}}}", piece if isinstance(piece, str) else source.segment(piece))
+    if whole.col_offset + len(filled) <= _WIDTH:
+        return template
+    outer = "\n" + indentation(source, source.statement(whole))
+    inner = outer + "    "
+    if first:
+        joined = f"{inner}    and ".join(parts)
+        operands = f"{inner}{first}{inner}or ({inner}    {joined}{inner})"
+    else:
+        operands = inner + f"{inner}and ".join(parts)
+    return ("not " if negative else "") + f"({operands}{outer})"
 
 
 def _no_walrus(source: Source, node: ast.AST) -> str:
@@ -159,6 +198,9 @@ def _no_walrus(source: Source, node: ast.AST) -> str:
 
 def _class_only(site: NameSite) -> Reports:
     """issubclass, register: a class is asked for, and there is one class only."""
+    dead: Reports = yields_to_array(site) if site.role == "issubclass" else None
+    if dead:
+        return dead
     if site.role == "register" and _registers_device_array(site):
         return site.manual("the same dispatcher registers DeviceArray: both are jax.Array now, so merge the two functions")
     return Rewrite(_ONE_CLASS, REVIEW, ())
@@ -190,9 +232,17 @@ def _held(site: NameSite) -> Reports:
     if site.role == "alias" and isinstance(site.source.parent(whole), ast.Subscript):
         return None
     if site.role == "alias" and whole is site.node:
-        return Rewrite(_ONE_CLASS, REVIEW, ()) if _alias_is_collected(site) else None
+        return Rewrite(_ONE_CLASS, REVIEW, ()) if _is_public_alias(site) or _alias_is_collected(site) else None
     wider = _wider(site, [e for e in elements(whole) if e is not site.node]) if whole is not site.node else None
     return wider or Rewrite(_ONE_CLASS, REVIEW, ())
+
+
+def _is_public_alias(site: NameSite) -> bool:
+    """Whether other modules may test with the alias."""
+    statement = site.parent()
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    public = any(isinstance(t, ast.Name) and not t.id.startswith("_") for t in targets)
+    return public and site.source.scope(site.node) is site.source.scope_root
 
 
 def _alias_is_collected(site: NameSite) -> bool:
@@ -232,9 +282,6 @@ _ROLES = {
 }
 
 codemod.rename(dict.fromkeys(sorted(SHARDED_DEVICE_ARRAYS), ARRAY), handler=_sharded)
-
-
-# -- make_sharded_device_array ---------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,8 +362,7 @@ def _make(site: CallSite, layout: _Layout, shape: str, aval: ast.expr, buffers: 
 def _call(site: CallSite, *arguments: str) -> str:
     """Template of the call, an argument a line, as deep as its statement."""
     statement = site.source.statement(site.node)
-    line = site.source.text.splitlines()[statement.lineno - 1]
-    indent = "\n" + line[: len(line) - len(line.lstrip())]
+    indent = "\n" + indentation(site.source, statement)
     inner = "".join(f"{indent}    {argument}," for argument in arguments)
     return f"{{jax.make_array_from_single_device_arrays}}({inner}{indent})"
 
@@ -451,9 +497,6 @@ def make_device_array(site: CallSite) -> Reports:
     if isinstance(device, ast.Constant) and device.value is None:
         return Rewrite(message, REVIEW, (site.replace("{buffer}", buffer=buffer),))
     return Rewrite(message, REVIEW, (site.replace("{jax.device_put}({buffer}, {device})", buffer=buffer, device=device),))
-
-
-# -- attributes ------------------------------------------------------------------------------------------------------------------
 
 
 @codemod.attribute("sharding_spec", "indices", "one_replica_buffer_indices")

@@ -91,6 +91,7 @@ def test_reported_and_kept(source: str, expected: list[str]) -> None:
         pytest.param(
             "print(x.device_buffers[-1].device())", "print(x.addressable_shards[-1].data.device)", id="device-of-the-last-buffer"
         ),
+        pytest.param("print(list(x.device_buffers))", "print([s.data for s in x.addressable_shards])", id="list-of-buffers"),
         pytest.param("print(len(x.device_buffers))", "print(len(x.addressable_shards))", id="number-of-buffers"),
         pytest.param("print(x.device_buffers)", "print([s.data for s in x.addressable_shards])", id="all-buffers"),
         pytest.param("print(x.device_buffers[1:])", "print([s.data for s in x.addressable_shards[1:]])", id="some-buffers"),
@@ -174,6 +175,14 @@ def test_unknown_value_with_a_name_that_only_arrays_had() -> None:
     (finding,) = findings("import jax\ndef f(leaf): return leaf.device_buffers[0]\n", **SELECT)
     assert str(finding.applicability) == "review"
     assert "leaf is taken to be a jax.Array" in finding.message
+
+
+def test_device_of_what_was_taken_for_a_buffer_follows() -> None:
+    rewritten(
+        "import jax\ndef f(x): return x.device_buffer.device(), x.device_buffers[1].device(), x.addressable_data(0).device()\n",
+        "import jax\ndef f(x): return x.addressable_data(0).device, x.addressable_shards[1].data.device, x.addressable_data(0).device\n",
+        **SELECT,
+    )
 
 
 def test_known_array_is_safe() -> None:

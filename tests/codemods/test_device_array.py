@@ -217,6 +217,112 @@ def test_an_else_branch_for_traced_values_is_seen_in_its_comment() -> None:
     assert "speaks of 'traced'" in finding.message
 
 
+def test_a_later_arm_for_jnp_ndarray_was_that_of_tracers() -> None:
+    source = """
+    import jax.numpy as jnp
+    def f(x):
+        if isinstance(x, jnp.DeviceArray):
+            return float(x)
+        elif isinstance(x, jnp.ndarray):
+            return x
+    """
+    (finding,) = findings(source, **SELECT)
+    assert str(finding.applicability) == "review"
+    assert "the arm for jnp.ndarray in line" in finding.message
+
+
+def test_an_arm_for_jax_array_above_changes_nothing() -> None:
+    rewritten(
+        """
+        import jax
+        import jax.numpy as jnp
+        def f(x):
+            if isinstance(x, jax.Array):
+                return 1
+            elif isinstance(x, jnp.DeviceArray):
+                return 2
+        """,
+        """
+        import jax
+        def f(x):
+            if isinstance(x, jax.Array):
+                return 1
+            elif isinstance(x, jax.Array):
+                return 2
+        """,
+        **SELECT,
+    )
+
+
+def test_an_arm_for_jax_array_of_another_value_changes_nothing() -> None:
+    rewritten(
+        """
+        import jax
+        def f(x, y):
+            if isinstance(x, jax.numpy.DeviceArray):
+                return 1
+            elif isinstance(y, jax.Array):
+                return 2
+        """,
+        """
+        import jax
+        def f(x, y):
+            if isinstance(x, jax.Array):
+                return 1
+            elif isinstance(y, jax.Array):
+                return 2
+        """,
+        **SELECT,
+    )
+
+
+def test_table_that_has_a_key_for_jax_array_loses_the_old_one() -> None:
+    rewritten(
+        """
+        import jax
+        H = {int: 1, jax.numpy.DeviceArray: 2, jax.Array: 3}
+        K = {jax.Array: 3, jax.xla.DeviceArray: 2}
+        """,
+        """
+        import jax
+        H = {int: 1, jax.Array: 3}
+        K = {jax.Array: 3}
+        """,
+        **SELECT,
+    )
+
+
+def test_table_filled_by_statements_loses_the_old_one() -> None:
+    rewritten(
+        """
+        import jax
+        H = {}
+        H[jax.Array] = 1
+        H[jax.numpy.DeviceArray] = 2
+        """,
+        """
+        import jax
+        H = {}
+        H[jax.Array] = 1
+        """,
+        **SELECT,
+    )
+
+
+def test_dispatcher_that_knows_jax_array_is_left_to_a_human() -> None:
+    source = (
+        "import functools, jax\n@functools.singledispatch\ndef f(x): pass\n"
+        "@f.register(jax.Array)\ndef _(x): return 1\n@f.register(jax.numpy.DeviceArray)\ndef _(x): return 2\n"
+    )
+    unchanged(source, findings=["take this registration out"], **SELECT)
+
+
+def test_negated_assertions_are_for_review() -> None:
+    source = "import jax\nclass T:\n    def test(self):\n        self.assertNotIsInstance(x, jax.numpy.DeviceArray)\n"
+    (finding,) = findings(source, **SELECT)
+    assert str(finding.applicability) == "review"
+
+
 def test_match_under_jit_is_for_review() -> None:
     source = "import jax\n@jax.jit\ndef f(x):\n    match x:\n        case jax.numpy.DeviceArray():\n            return 1\n"
     (finding,) = findings(source, **SELECT)

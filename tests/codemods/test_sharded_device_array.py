@@ -125,8 +125,8 @@ def test_reported_and_kept(source: str, expected: list[str]) -> None:
         ),
         pytest.param(
             "array = 1\nprint(isinstance(load(), {SDA}))",
-            "array = 1\nprint(isinstance(maybe_array := load(), jax.Array) and maybe_array.is_fully_addressable"
-            " and len(maybe_array.sharding.device_set) > 1)",
+            "array = 1\nprint((\n    isinstance(maybe_array := load(), jax.Array)\n    and maybe_array.is_fully_addressable\n"
+            "    and len(maybe_array.sharding.device_set) > 1\n))",
             id="walrus-takes-a-free-name",
         ),
     ],
@@ -142,11 +142,32 @@ def test_tracers_are_kept_out_where_the_function_is_jitted() -> None:
         "import jax\nfrom jax.interpreters import pxla\n@jax.jit\ndef f(x):\n    return isinstance(x, pxla.ShardedDeviceArray)\n"
     )
     after = (
-        "import jax\n@jax.jit\ndef f(x):\n    return isinstance(x, jax.Array) and not isinstance(x, jax.core.Tracer)"
-        " and x.is_fully_addressable and len(x.sharding.device_set) > 1\n"
+        "import jax\n@jax.jit\ndef f(x):\n    return (\n        isinstance(x, jax.Array)\n        and not isinstance(x, jax.core.Tracer)\n"
+        "        and x.is_fully_addressable\n        and len(x.sharding.device_set) > 1\n    )\n"
     )
     result = rewritten(before, after, **SELECT)
     assert "f is decorated with jax.jit" in result.findings[0].message
+
+
+def test_what_an_earlier_operand_found_out_is_not_asked_again() -> None:
+    rewritten(
+        "import jax\nfrom jax.interpreters import pxla\nok = isinstance(x, jax.Array) and not isinstance(x, pxla.ShardedDeviceArray)\n",
+        "import jax\nok = isinstance(x, jax.Array) and not (x.is_fully_addressable and len(x.sharding.device_set) > 1)\n",
+        **SELECT,
+    )
+
+
+def test_what_was_found_out_of_another_value_is_asked() -> None:
+    rewritten(
+        "import jax\nfrom jax.interpreters import pxla\nisinstance(y, jax.Array) and isinstance(x, pxla.ShardedDeviceArray)\n",
+        "import jax\nisinstance(y, jax.Array) and " + TEST.format(x="x") + "\n",
+        **SELECT,
+    )
+
+
+def test_public_alias_is_for_review_since_others_may_test_with_it() -> None:
+    (finding,) = findings("import jax\nArraySharded = jax.interpreters.pxla.ShardedDeviceArray\n", **SELECT)
+    assert str(finding.applicability) == "review"
 
 
 def test_a_mixed_test_is_never_applied_as_safe() -> None:

@@ -1,0 +1,143 @@
+"""Where a program tests for `jax.Array` beside the old class: arrays take that row or arm today, so the old one goes."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from jaxmigrate.codemod import REVIEW, DeleteStatement, KeepBlock, ReplaceText, Rewrite
+from jaxmigrate_codemods._arrays import ALL_ARRAYS, ARRAY, classes_text, elements
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from jaxmigrate.codemod import NameSite, Reports
+    from jaxmigrate.names import Source
+
+_NDARRAY = "jax.numpy.ndarray"
+
+
+def yields_to_array(site: NameSite) -> Reports:
+    """The edit that makes room for a later row or arm for jax.Array; None where there is none."""
+    return _row(site) or _arm(site)
+
+
+def _message(kind: str, line: int) -> str:
+    return (
+        f"jax.Array has {kind} of its own in line {line}, which is for all arrays now; this one, for the class that is gone, goes"
+    )
+
+
+def _names(source: Source, node: ast.AST) -> set[str]:
+    return {source.resolve(n) or "" for n in ast.walk(node) if isinstance(n, (ast.Name, ast.Attribute))}
+
+
+def _row(site: NameSite) -> Reports:
+    """``[(lambda t: issubclass(t, DeviceArray), f), (lambda t: issubclass(t, jax.Array), g)]``."""
+    source = site.source
+    child: ast.AST = site.node
+    for ancestor in source.ancestors(site.node):
+        if isinstance(ancestor, ast.stmt):
+            return None
+        if isinstance(ancestor, (ast.List, ast.Tuple)) and isinstance(child, (ast.Tuple, ast.Call, ast.Lambda)):
+            position = next(i for i, e in enumerate(ancestor.elts) if e is child)
+            later = [e for e in ancestor.elts[position + 1 :] if type(e) is type(child) and ARRAY in _names(source, e)]
+            if later:
+                start, end = source.span(child)[0], source.span(ancestor.elts[position + 1])[0]
+                return Rewrite(_message("a row", later[0].lineno), REVIEW, (ReplaceText(start, end, ""),))
+        child = ancestor
+    return None
+
+
+def key_yields_to_array(site: NameSite) -> Reports:
+    """``{DeviceArray: f, jax.Array: g}`` and ``t[DeviceArray] = f; t[jax.Array] = g``."""
+    source, parent = site.source, site.parent()
+    if isinstance(parent, ast.Dict):
+        keys = [k for k in parent.keys if k is not None]
+        other = next((k for k in keys if source.resolve(k) == ARRAY), None)
+        if other is None or len(keys) != len(parent.keys):
+            return None
+        position = next(i for i, k in enumerate(keys) if k is site.node)
+        last = position == len(keys) - 1
+        start = source.span(parent.values[position - 1])[1] if last else source.span(site.node)[0]
+        end = source.span(parent.values[position])[1] if last else source.span(keys[position + 1])[0]
+        return Rewrite(_message("a row", other.lineno), REVIEW, (ReplaceText(start, end, ""),))
+    statement = source.parent(parent) if isinstance(parent, ast.Subscript) else None
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or not isinstance(parent, ast.Subscript):
+        return None
+    table = source.segment(parent.value)
+    for node in source.names(ARRAY):
+        key = source.parent(node)
+        if isinstance(key, ast.Subscript) and isinstance(key.ctx, ast.Store) and source.segment(key.value) == table:
+            return Rewrite(_message("a row", node.lineno), REVIEW, (DeleteStatement(statement),))
+    return None
+
+
+def _arm(site: NameSite) -> Reports:
+    """``if isinstance(x, DeviceArray): .. elif isinstance(x, jax.Array): ..``."""
+    found = _tested(site)
+    if found is None:
+        return None
+    call, arm = found
+    other = next((o for o in _later(site.source, arm) if ARRAY in _classes(site.source, o.test, call.args[0])), None)
+    if other is None:
+        return None
+    if arm.test is not call:
+        return site.manual(f"jax.Array has an arm of its own in line {other.test.lineno}: take this test out of the condition")
+    kept = [e for e in elements(call.args[1]) if site.source.resolve(e) not in ALL_ARRAYS]
+    if kept:
+        text, pieces = classes_text(site.source, kept)
+        change = site.replace(text, call.args[1], **pieces)
+        return Rewrite(_message("an arm", other.test.lineno), REVIEW, (change,))
+    return Rewrite(_message("an arm", other.test.lineno), REVIEW, (KeepBlock(arm, "orelse"),))
+
+
+def tracers_arm(site: NameSite) -> str:
+    """Why a wider test matters: a later arm, for jnp.ndarray, was the one that tracers took."""
+    found = _tested(site)
+    for other in _later(site.source, found[1]) if found else ():
+        if _NDARRAY in _classes(site.source, other.test, found[0].args[0] if found else other.test):
+            return f"the arm for jnp.ndarray in line {other.test.lineno} was theirs"
+    return ""
+
+
+def _tested(site: NameSite) -> tuple[ast.Call, ast.If] | None:
+    """The isinstance call around the class, and the ``if`` in whose test it stands."""
+    call: ast.Call | None = None
+    child: ast.AST = site.node
+    for ancestor in site.source.ancestors(site.node):
+        if call is None and isinstance(ancestor, ast.Call):
+            if getattr(ancestor.func, "id", "") != "isinstance" or len(ancestor.args) != 2:
+                return None
+            call = ancestor
+        elif isinstance(ancestor, ast.If):
+            return (call, ancestor) if call is not None and ancestor.test is child else None
+        elif isinstance(ancestor, (ast.stmt, ast.Lambda)):
+            return None
+        child = ancestor
+    return None
+
+
+def _later(source: Source, arm: ast.If) -> Iterator[ast.If]:
+    """The arms after `arm`: its elifs, or, where its body leaves, the ifs that follow it."""
+    following = arm.orelse
+    if not following and isinstance(arm.body[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break)):
+        block = next((b for b in _blocks(source.parent(arm)) if arm in b), [])
+        following = block[block.index(arm) + 1 :] if block else []
+        yield from (s for s in following if isinstance(s, ast.If))
+    elif len(following) == 1 and isinstance(following[0], ast.If):
+        yield following[0]
+        yield from _later(source, following[0])
+
+
+def _blocks(node: ast.AST | None) -> list[list[ast.stmt]]:
+    return [b for name in ("body", "orelse", "finalbody") if isinstance(b := getattr(node, name, None), list)]
+
+
+def _classes(source: Source, test: ast.expr, value: ast.expr) -> set[str]:
+    """What `value` is tested for in `test`."""
+    wanted = ast.dump(value)
+    calls = [
+        n for n in ast.walk(test) if isinstance(n, ast.Call) and getattr(n.func, "id", "") == "isinstance" and len(n.args) == 2
+    ]
+    return {source.resolve(e) or "" for c in calls if ast.dump(c.args[0]) == wanted for e in elements(c.args[1])}
