@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from jaxmigrate.codemod import REVIEW, SAFE, KeepBlock, NameSite, Piece, Reports, Rewrite
+from jaxmigrate.codemod import REVIEW, SAFE, DeleteStatement, KeepBlock, NameSite, Piece, Reports, Rewrite
 
 FAMILY = frozenset({"Array", "DeviceArray", "ShardedDeviceArray"})
 _NEW = ("jax.Array", "jax.experimental.array.Array")
+_OF_MESH = ("mesh", "mesh_axes", "_global_mesh", "_mesh_axes", "spec")
 _OPTION = "global-device-array.isinstance"
 
 
@@ -29,12 +30,15 @@ def tested(site: NameSite) -> Reports:
     if site.direct and _is_beside_array(site, call):
         return Rewrite("jax.Array is among these types already", SAFE, ())
     other = _own_test(site, call) if call.args[1] is site.node else None
-    if other is not None and (report := _without(site, call, other)):
+    why = f"jax.Array has its own test in line {other.lineno}" if other is not None else _refusal(site, call)
+    if why and (report := _without(site, call, why)):
         return report
     if site.option(_OPTION, "jax-array") == "multiprocess":
         return _spans_processes(site, call, "as the option multiprocess asks")
     if call.args[1] is site.node and (local := _local_test(site, call)) and site.source.is_pure(call.args[0]):
         return _spans_processes(site, call, f"since arrays of one process are tested for in line {local.lineno}")
+    if call.args[1] is site.node and _asks_for_mesh(site, call) and site.source.is_pure(call.args[0]):
+        return _has_mesh(site, call)
     evidence = site.may_be_traced()
     tracers = f" and for tracers ({evidence})" if evidence else ", tracers included"
     advice = f"to find only arrays that span processes, set the option {_OPTION} to multiprocess"
@@ -107,10 +111,23 @@ def _is_guarded_by(site: NameSite, inner: ast.Call, test: ast.Call) -> bool:
     return False
 
 
-def _without(site: NameSite, call: ast.Call, other: ast.Call) -> Reports:
-    """Take out the arm for GDAs: ``isinstance(x, GDA)`` is false for every value there is."""
-    message = f"no value is a GlobalDeviceArray any more, and jax.Array has its own test in line {other.lineno}: {{}}"
+def _refusal(site: NameSite, call: ast.Call) -> str:
+    """Why an arm that only refuses GDAs goes; empty when it does more."""
     test, parent = _false_part(site, call)
+    refused = (
+        isinstance(parent, ast.If) and parent.test is test and len(parent.body) == 1 and isinstance(parent.body[0], ast.Raise)
+    )
+    asserted = isinstance(parent, ast.UnaryOp) and isinstance(site.source.parent(parent), ast.Assert)
+    return "what was refused of it here must not be refused of every array" if refused or asserted else ""
+
+
+def _without(site: NameSite, call: ast.Call, why: str) -> Reports:
+    """Take out the arm for GDAs: ``isinstance(x, GDA)`` is false for every value there is."""
+    message = f"no value is a GlobalDeviceArray any more, and {why}: {{}}"
+    test, parent = _false_part(site, call)
+    if isinstance(parent, ast.UnaryOp) and isinstance(statement := site.source.parent(parent), ast.Assert):
+        negated = isinstance(parent.op, ast.Not) and statement.test is parent
+        return Rewrite(message.format("this assertion goes"), REVIEW, (DeleteStatement(statement),)) if negated else None
     if isinstance(parent, ast.If) and parent.test is test:
         return Rewrite(message.format("this arm goes"), REVIEW, (KeepBlock(parent, "orelse"),))
     if isinstance(parent, ast.IfExp) and parent.test is test:
@@ -133,6 +150,27 @@ def _false_part(site: NameSite, call: ast.Call) -> tuple[ast.expr, ast.AST | Non
 
 def _is_loose(piece: Piece) -> bool:
     return isinstance(piece, (ast.IfExp, ast.Lambda, ast.NamedExpr))
+
+
+def _asks_for_mesh(site: NameSite, call: ast.Call) -> bool:
+    """Whether what is done with a tested value asks for its mesh, which only arrays with a NamedSharding have."""
+    source, subject = site.source, ast.dump(call.args[0])
+    test, parent = _false_part(site, call)
+    if not (isinstance(parent, (ast.If, ast.IfExp)) and parent.test is test):
+        return False
+    body = parent.body if isinstance(parent.body, list) else [parent.body]
+    for name in _OF_MESH:
+        for node in source.by_attribute.get(name, ()):
+            owner = node.value.value if isinstance(node.value, ast.Attribute) and node.value.attr == "sharding" else node.value
+            if ast.dump(owner) == subject and any(part in body for part in (node, *source.ancestors(node))):
+                return True
+    return False
+
+
+def _has_mesh(site: NameSite, call: ast.Call) -> Reports:
+    new = "isinstance({x}, {jax.Array}) and isinstance({x}.sharding, {jax.sharding.NamedSharding})"
+    message = f"with jax.Array this tests for every array that has a mesh, which is asked for behind it{_shadowed(site, call)}"
+    return Rewrite(message, REVIEW, (site.replace(new, call, x=call.args[0]),))
 
 
 def _shadowed(site: NameSite, call: ast.Call) -> str:

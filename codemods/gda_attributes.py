@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from jaxmigrate.codemod import REVIEW, SAFE, UNSAFE, AttributeSite, Codemod, Reports, Rewrite
+from jaxmigrate.codemod import REVIEW, SAFE, UNSAFE, AttributeSite, Codemod, Reports, Rewrite, StringSite
 from jaxmigrate.model import Applicability
 from jaxmigrate_codemods._gda import ARRAY, is_gda
 
@@ -238,3 +238,14 @@ def _is_position(parent: ast.AST | None, node: ast.expr) -> bool:
 
 def _called(call: ast.Call) -> str:
     return call.func.id if isinstance(call.func, ast.Name) else ""
+
+
+@codemod.string("local_shards", "local_data")
+def by_name(site: StringSite) -> Reports:
+    """``getattr(x, "local_shards")``, and ``hasattr`` where nothing asks for the new name."""
+    call, new = site.parent(), {"local_shards": "addressable_shards", "local_data": "addressable_data"}.get(site.value)
+    if new is None or not (isinstance(call, ast.Call) and site.node in call.args[1:2] and _uses_jax(site.source)):
+        return None
+    if _called(call) == "getattr" or (_called(call) == "hasattr" and not site.source.mentions(new)):
+        return site.manual(f"no array has {site.value} any more: ask for {new}")
+    return None

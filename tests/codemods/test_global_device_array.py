@@ -394,6 +394,48 @@ def test_arm_for_gda_stays_where_arrays_have_none(source: str) -> None:
     assert b"if isinstance(x, jax.Array)" in result.after
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param(
+            "    if isinstance(x, GlobalDeviceArray):\n        raise ValueError('no GDA')\n    return x\n", "    return x\n", id="raise"
+        ),
+        pytest.param(
+            "    if y:\n        return 1\n    elif isinstance(x, GlobalDeviceArray):\n        raise ValueError\n    else:\n        return x\n",
+            "    if y:\n        return 1\n    else:\n        return x\n",
+            id="raise-in-an-arm",
+        ),
+        pytest.param("    assert not isinstance(x, GlobalDeviceArray), x\n    return x\n", "    return x\n", id="assert-not"),
+        pytest.param(
+            "    if isinstance(x, GlobalDeviceArray):\n        return x.mesh\n",
+            "    if isinstance(x, jax.Array) and isinstance(x.sharding, jax.sharding.NamedSharding):\n        return x.mesh\n",
+            id="mesh-is-asked-for",
+        ),
+        pytest.param(
+            "    return x.sharding.spec if isinstance(x, GlobalDeviceArray) and y else None\n",
+            "    return x.sharding.spec if isinstance(x, jax.Array) and isinstance(x.sharding, jax.sharding.NamedSharding) and y else None\n",
+            id="spec-in-a-conditional-expression",
+        ),
+    ],
+)
+def test_tests_that_must_not_become_wider(before: str, after: str) -> None:
+    rewritten(BOTH + before, "import jax\ndef f(x, y):\n" + after, select=SELECT)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param("    if not isinstance(x, GlobalDeviceArray):\n        raise ValueError\n", id="demanded"),
+        pytest.param("    assert isinstance(x, GlobalDeviceArray)\n", id="asserted"),
+        pytest.param("    if isinstance(x, GlobalDeviceArray):\n        return y.mesh\n", id="mesh-of-another"),
+    ],
+)
+def test_demands_become_demands_for_an_array(source: str) -> None:
+    result = run(BOTH + source, select=SELECT)
+    assert b"isinstance(x, jax.Array)" in result.after
+    assert b"sharding" not in result.after
+
+
 def test_type_that_stands_beside_jax_array_is_safe() -> None:
     (message,) = of_isinstance("def f(x): return isinstance(x, (GlobalDeviceArray, int, jax.Array))")
     assert message.startswith("safe")
