@@ -328,6 +328,8 @@ class Move:
     old: str
     new: str
     message: str
+    passed_on: str = ""
+    """What to say, as a review, where other modules get the name from this one: its meaning changes for them."""
     handler: Handler | None = None
     """Decides each use: a `Rewrite` with no changes sets message and applicability; None lets the engine's default stand."""
 
@@ -392,16 +394,23 @@ class Codemod:
         self.projects.append(handler)
         return handler
 
-    def rename(self, table: Mapping[str, str], message: str = "{old} is {new} now", handler: Handler | None = None) -> None:
+    def rename(
+        self,
+        table: Mapping[str, str],
+        message: str = "{old} is {new} now",
+        handler: Handler | None = None,
+        passed_on: str = "",
+    ) -> None:
         """Rename qualified names: uses, imports (``as`` kept), quoted annotations, ``mock.patch`` strings, re-exports.
 
         A new name with the same last part moves the import and leaves the uses alone; otherwise the uses are rewritten. In type
         containers (tuples of isinstance, ``Union``, ``|``) duplicates collapse. `handler`, given a `NameSite`, may return a
         `Manual` (the use stays), a `Rewrite` with changes (instead of the rename), or one without (its message and
-        applicability are used); None means the default, safe.
+        applicability are used); None means the default, safe. `passed_on` is the assumption under which a name that other
+        modules take from this one may mean the successor: it makes the import's move a review.
         """
         for old, new in table.items():
-            self.moves[old] = Move(old, new, message, handler)
+            self.moves[old] = Move(old, new, message, passed_on, handler)
 
     @staticmethod
     def _register(table: dict[str, list[Handler]], keys: Iterable[str]) -> Callable[[Handler], Handler]:

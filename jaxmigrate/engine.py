@@ -362,7 +362,8 @@ class _Run:
             return False
         if isinstance(statement, ast.Import) and "." in alias.name and not alias.asname:
             return any(t.startswith(alias.name + ".") for t in self.touched)
-        return _is_jax(qualified) or dead
+        through = any(b.indexed for b in source.lookup(name, source.scope(statement))[0] if b.node is alias)
+        return _is_jax(qualified) or dead or through
 
     def bare_root(self, source: Source, statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> MovedName | None:
         """``import jax.experimental.gone`` becomes ``import jax`` when it is what binds ``jax`` for the rest of the file."""
@@ -545,6 +546,8 @@ def _collect(source: Source, codemods: list[Codemod], settings: Settings, run: _
     """Everything the codemods say about this text."""
     found: list[Proposal] = []
     present = [c for c in codemods if any(w.encode() in source.utf8 for w in c.words)]
+    if through := source.foreign_meanings():
+        present = [c for c in codemods if c in present or through & (c.moves.keys() | c.names.keys() | c.calls.keys())]
     found += renames.collect(source, present, settings, run.touched)
     for codemod in present:
         for node, symbol, resolved, report in _sites(source, codemod, settings):

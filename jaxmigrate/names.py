@@ -338,7 +338,7 @@ class Source:
 
     def references(self, wanted: frozenset[str]) -> Iterator[tuple[ast.expr, Resolved]]:
         """Every Name and Attribute that means one of the qualified names, quoted annotations included."""
-        leaves = {name.rpartition(".")[2] for name in wanted}
+        leaves = {name.rpartition(".")[2] for name in wanted} | self._passed_on(wanted)
         for leaf in leaves & self.by_attribute.keys():
             for attribute in self.by_attribute[leaf]:
                 found = self.resolved(attribute)
@@ -350,6 +350,19 @@ class Source:
                     found = self.resolved(node)
                     if found and found.qualified in wanted:
                         yield node, found
+
+    def _passed_on(self, wanted: frozenset[str]) -> set[str]:
+        """Other names under which modules of the project pass these objects on."""
+        return {name for names in self.index.exports.values() for name, meaning in names.items() if meaning in wanted}
+
+    def foreign_meanings(self) -> set[str]:
+        """Qualified names that this file has through modules of the project, so under names that need not look like them."""
+        if not self.index.exports:
+            return set()
+        meanings = {b.qualified for bindings in self.scope_root.bindings.values() for b in bindings if b.indexed}
+        for names in self.index.exports.values():
+            meanings |= {meaning for name, meaning in names.items() if name in self.by_attribute}
+        return meanings
 
     def _local_names(self, wanted: frozenset[str]) -> set[str]:
         """Names that some binding of the file, in some scope, gives one of these meanings."""

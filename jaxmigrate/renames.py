@@ -131,7 +131,7 @@ def _imports(
                 continue  # what must be reshaped goes first, and what cannot be migrated needs the old object
             groups.setdefault(codemod.name, []).append((move, moved, own))
         if groups:
-            yield _import_proposal(statement, groups)
+            yield _import_proposal(source, statement, groups)
     return staying
 
 
@@ -169,10 +169,15 @@ def _name_stays(
 
 
 def _import_proposal(
-    statement: ast.Import | ast.ImportFrom, groups: dict[str, list[tuple[Move, MovedName, list[_Use]]]]
+    source: Source, statement: ast.Import | ast.ImportFrom, groups: dict[str, list[tuple[Move, MovedName, list[_Use]]]]
 ) -> Proposal:
     entries = [entry for group in groups.values() for entry in group]
     verdicts = [use.verdict() for _, _, uses in entries for use in uses if use.renames]
+    verdicts += [
+        (move.passed_on, Applicability.REVIEW)
+        for move, moved, uses in entries
+        if move.passed_on and (not uses or exported(source, moved.local))
+    ]
     worst = max((a for _, a in verdicts), default=Applicability.SAFE)
     messages = [_default(move) for move, _, _ in entries]
     messages += [m for m, a in verdicts if a is worst and a is not Applicability.SAFE]

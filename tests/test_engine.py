@@ -263,6 +263,16 @@ def test_skip_file() -> None:
     assert not result.findings
 
 
+def test_an_old_call_under_the_name_a_project_module_gave_it() -> None:
+    index = ProjectIndex(exports={"p.compat": {"build": "jax.old.make", "DA": "jax.numpy.DeviceArray"}})
+    before = "import jax\nfrom p.compat import build, DA\nfrom p import compat\nx: DA = build(1, 2, 3), compat.build(4, 5, 6)\n"
+    after = (
+        "import jax\nfrom p.compat import DA\nfrom p import compat\nx: DA = jax.make_array_from_callback(1, jax.sharding.NamedSharding(2), 3), "
+        "jax.make_array_from_callback(4, jax.sharding.NamedSharding(5), 6)\n"
+    )
+    became(before, after, module="p.use", index=index)
+
+
 def test_consumed_re_export_keeps_its_name() -> None:
     index = ProjectIndex(consumed={"p.types": frozenset({"DeviceArray"})})
     became("from jax.numpy import DeviceArray\ndef f(x: DeviceArray): ...\n", "from jax import Array as DeviceArray\ndef f(x: DeviceArray): ...\n",
