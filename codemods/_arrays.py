@@ -128,14 +128,17 @@ def unused_in(text: str, *candidates: str) -> str:
     return next(c for c in (*candidates, "an_array_of_jax") if not re.search(rf"\b{c}\b", text))
 
 
-def assignment_for(source: Source, name: ast.expr, value: ast.expr) -> ast.stmt | None:
-    """The statement ``name = value``, if `name` is the only use of what it binds, so that it can go with that use."""
+def assignment_for(source: Source, name: ast.expr, value: ast.expr, besides: ast.stmt | None = None) -> ast.stmt | None:
+    """The statement ``name = value``, if `name` is the only use of what it binds, so that it can go with that use.
+
+    Uses in the statement `besides`, which goes too, do not count.
+    """
     statement = source.parent(value)
     if not isinstance(name, ast.Name) or not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return None
     if source.scope(statement) is source.scope_root and _is_public(source, name.id):
         return None
-    uses = [n for n in source.by_id.get(name.id, ()) if n is not statement.targets[0]]
+    uses = [n for n in source.by_id.get(name.id, ()) if n is not statement.targets[0] and source.statement(n) is not besides]
     return statement if uses == [name] and isinstance(statement.targets[0], ast.Name) else None
 
 

@@ -332,10 +332,7 @@ def make_sharded_device_array(site: CallSite) -> Reports:
 
 
 def _make(site: CallSite, layout: _Layout, shape: str, aval: ast.expr, buffers: ast.expr) -> Reports:
-    changes: list[Change] = []
-    spec = site.bind(*_PARAMETERS, optional=("indices",))["sharding_spec"]
-    if (statement := assignment_for(site.source, spec, site.source.value_of(spec))) is not None:
-        changes.append(DeleteStatement(statement))
+    changes: list[Change] = _without_spec(site)
     piece: Piece = buffers
     name = site.text(buffers)
     if not site.source.is_pure(buffers):
@@ -357,6 +354,18 @@ def _make(site: CallSite, layout: _Layout, shape: str, aval: ast.expr, buffers: 
             "; each buffer gets the mapped dimension with size 1, and so do the shards of the result (a leading 1 for pmap)"
         )
     return Rewrite(message, REVIEW, tuple(changes))
+
+
+def _without_spec(site: CallSite) -> list[Change]:
+    """Delete what was computed for the old call alone: the spec, and the indices that were made of it."""
+    bound = site.bind(*_PARAMETERS, optional=("indices",))
+    gone: list[ast.stmt] = []
+    for argument in (bound.get("indices"), bound["sharding_spec"]):
+        if argument is not None:
+            made = site.source.value_of(argument)
+            statement = assignment_for(site.source, argument, made, gone[-1] if gone else None)
+            gone += [statement] if statement is not None else []
+    return [DeleteStatement(statement) for statement in gone]
 
 
 def _call(site: CallSite, *arguments: str) -> str:
@@ -390,8 +399,24 @@ def _layout(source: Source, spec: ast.expr) -> _Layout | str:
             "the spec came from a mesh: write jax.make_array_from_single_device_arrays(aval.shape, "
             "NamedSharding(mesh, PartitionSpec(...)), buffers)"
         )
+    if _is_pmap_style(source, spec):
+        return _PMAP_STYLE
     parsed = _parse_spec(source, spec)
     return parsed or "this ShardingSpec cannot be read: name its mesh and PartitionSpec in a jax.sharding.NamedSharding"
+
+
+def _is_pmap_style(source: Source, spec: ast.Call) -> bool:
+    """JAX's own makers of specs, where they ask for dimension 0 and one device an element."""
+    maker = source.segment(spec.func).rpartition(".")[2]
+    if maker == "_create_pmap_sharding_spec":
+        return len(spec.args) == 1 and not spec.keywords
+    texts = [source.segment(a) for a in spec.args]
+    return (
+        maker == "_pmap_sharding_spec"
+        and len(texts) == 6
+        and texts[0] == texts[1]
+        and [*texts[2:4], texts[5]] == ["1", "None", "0"]
+    )
 
 
 def _parse_spec(source: Source, spec: ast.Call) -> _Layout | None:
