@@ -85,6 +85,14 @@ def update_setting(source: Source, call: ast.Call, *, deferred: bool = False) ->
     return setting(source, *bound, changes)
 
 
+def assignment_setting(source: Source, node: ast.expr, flag: str) -> Setting | None:
+    """``config.jax_array = value``, which JAX never meant to be the way."""
+    assign = source.parent(node)
+    if not isinstance(assign, ast.Assign):
+        return None
+    return setting(source, flag, assign.value, (delete(assign, flag),) if len(assign.targets) == 1 else ())
+
+
 def manager_setting(source: Source, call: ast.Call) -> Setting:
     """``with jax_array(value):``, also as a decorator or entered on an exit stack."""
     value = call.args[0] if len(call.args) == 1 and not call.keywords else None

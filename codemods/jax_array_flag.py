@@ -127,7 +127,8 @@ def read(site: NameSite) -> Reports:
     """``config.jax_array`` is true wherever it is read."""
     flag = flags.READS[site.symbol]
     if not _is_loaded(site.node):
-        return None
+        setting = flags.assignment_setting(site.source, site.node, flag)
+        return _settled(site, setting) if setting else None
     if site.symbol.startswith("absl.") and outside.defines_own_flag(site.source, flag):
         return None
     return _folded(site, site.node, flag)

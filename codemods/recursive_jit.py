@@ -77,11 +77,18 @@ def together(facts: Sequence[Fact]) -> Iterator[tuple[Fact, str]]:
     off = [f for f in facts if f.value == "off"]
     if on and off:
         root = _root(facts)
-        yield off[0], _ADVICE.format(on=_places(on, root), off=_places(off, root))
+        yield (
+            min(off, key=lambda fact: (fact.path, fact.position.line)),
+            _ADVICE.format(on=_places(on, root), off=_places(off, root)),
+        )
 
 
 def _places(facts: Sequence[Fact], root: str) -> str:
-    return ", ".join(f"{fact.path.removeprefix(root)}:{fact.position.line}" for fact in facts)
+    """``a.py:2, 7, b.py:3``, in the order of paths and lines."""
+    lines: dict[str, set[int]] = {}
+    for fact in facts:
+        lines.setdefault(fact.path.removeprefix(root), set()).add(fact.position.line)
+    return ", ".join(f"{path}:{', '.join(map(str, sorted(numbers)))}" for path, numbers in sorted(lines.items()))
 
 
 def _root(facts: Sequence[Fact]) -> str:

@@ -116,6 +116,7 @@ def test_unchanged(source: str) -> None:
             "in a string",
             id="mock-patch",
         ),
+        pytest.param("import jax\njax.config.jax_array = False\n", "no longer exist", id="assigned-off"),
         pytest.param("import jax\njax.config.values['jax_array'] = True\n", "remove it", id="values-stored"),
     ],
 )
@@ -123,6 +124,10 @@ def test_reported_without_an_edit(source: str, message: str) -> None:
     found = findings(source, **SELECT)
     assert any(message in f.message for f in found), found
     assert not [f for f in found if f.after or str(f.outcome.value) == "applied"]
+
+
+def test_assignment_to_the_configuration() -> None:
+    rewritten("import jax\njax.config.jax_array = True\nprint(jax)\n", "import jax\nprint(jax)\n", **SELECT)
 
 
 def test_targets_before_the_default_changed_are_reported() -> None:

@@ -44,6 +44,12 @@ def test_no_finding(files: dict[str, str]) -> None:
     assert look(files) == []
 
 
+def test_places_are_in_order() -> None:
+    both = "import jax\ndef f():\n    jax.config.update('jax_array', True)\nimport os\nos.environ['JAX_ARRAY'] = '1'\n"
+    ((_, found),) = look({"b.py": both, "a.py": both, "c.py": OFF})
+    assert "on at a.py:3, 5, b.py:3, 5 and off at c.py:4:" in found.message
+
+
 @pytest.mark.parametrize(
     ("files", "places"),
     [
@@ -62,7 +68,7 @@ def test_no_finding(files: dict[str, str]) -> None:
         ),
         pytest.param(
             {"a.py": "from jax._src.config import jax_array\nwith jax_array(True): pass\nwith jax_array(False): pass\n"},
-            ["a.py:2", "a.py:3"],
+            ["on at a.py:2", "off at a.py:3"],
             id="context-managers",
         ),
         pytest.param(
@@ -78,5 +84,5 @@ def test_no_finding(files: dict[str, str]) -> None:
 def test_one_finding_names_all_places(files: dict[str, str], places: list[str]) -> None:
     ((path, found),) = look(files)
     assert all(place in found.message for place in places)
-    assert f"{path}:{found.position.line}" in places
+    assert f"{path}:{found.position.line}" in found.message
     assert found.outstanding
