@@ -57,7 +57,8 @@ def _register(site: NameSite) -> Reports:
 def _registers_another(site: NameSite, call: ast.Call) -> bool:
     """Whether the same function has a handler for another class that becomes jax.Array."""
     receiver = ast.dump(call.func)
-    for other in ast.walk(site.source.tree):
+    for node in site.source.by_attribute.get("register", ()):
+        other = site.source.parent(node)
         if isinstance(other, ast.Call) and other is not call and other.args and ast.dump(other.func) == receiver:
             name = site.source.resolve(other.args[0]) or ""
             if name.rpartition(".")[2] in FAMILY:

@@ -7,6 +7,7 @@ https://docs.jax.dev/en/latest/jax_array_migration.html
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from jaxmigrate.codemod import REVIEW, SAFE, UNSAFE, AttributeSite, Codemod, Reports, Rewrite, StringSite
@@ -77,10 +78,10 @@ def _defines(source: Source, attribute: str) -> bool:
     """Whether a class of this file has an attribute of that name."""
     if any(isinstance(a.ctx, ast.Store) for a in source.by_attribute.get(attribute, ())):
         return True
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.ClassDef) and any(attribute in _bound(statement) for statement in node.body):
-            return True
-    return False
+    if not re.search(rf"^[ \t]+(?:async )?(?:def )?{attribute}\b[ \t]*[(:=]", source.text, re.MULTILINE):
+        return False
+    classes = (node for node in ast.walk(source.tree) if isinstance(node, ast.ClassDef))
+    return any(attribute in _bound(statement) for node in classes for statement in node.body)
 
 
 def _bound(statement: ast.stmt) -> list[str]:

@@ -135,7 +135,12 @@ def function_as_value(site: NameSite) -> Reports:
 
 # -- the classes of the module ------------------------------------------------------------------------------------------
 
-codemod.rename(dict.fromkeys(_gda.CLASSES, "jax.Array"), "GlobalDeviceArray is jax.Array now", _gda_class.use_of_class)
+codemod.rename(
+    dict.fromkeys(_gda.CLASSES, "jax.Array"),
+    "GlobalDeviceArray is jax.Array now",
+    _gda_class.use_of_class,
+    passed_on="modules that take the name from here test for every jax.Array with it",
+)
 
 
 def use_of_shard(site: NameSite) -> Reports:
