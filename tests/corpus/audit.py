@@ -49,6 +49,8 @@ PJIT = """
 """
 SHARDING = """
     jax.experimental.PartitionSpec jax.experimental.maps.Mesh jax.experimental.maps.mesh jax.experimental.maps.PartitionSpec
+    jax.experimental.maps.thread_resources jax.sharding.PmapSharding
+    jax.ShapedArray jax.abstract_arrays.ShapedArray jax.interpreters.xla.ShapedArray
     jax.interpreters.pxla.Mesh jax.interpreters.pxla.PartitionSpec jax.pxla.Mesh jax.pxla.PartitionSpec
     jax._src.interpreters.pxla.Mesh jax._src.interpreters.pxla.PartitionSpec jax.interpreters.sharded_jit.PartitionSpec
     jax.sharding.MeshPspecSharding jax.sharding.OpShardingSharding jax.sharding.XLACompatibleSharding
@@ -162,9 +164,10 @@ def _imports(tree: ast.AST) -> Iterator[Use]:
 def _names(tree: ast.AST, bindings: dict[str, set[str]]) -> Iterator[Use]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Name | ast.Attribute):
-            for name in _resolve(node, bindings):
-                if _is_legacy(name):
-                    yield Use(node.end_lineno or node.lineno, "name", name)
+            names = _resolve(node, bindings)
+            # A name that a guard binds to something alive as well is no legacy use.
+            if names and all(map(_is_legacy, names)):
+                yield from (Use(node.end_lineno or node.lineno, "name", name) for name in names)
 
 
 def _strings(tree: ast.AST, bindings: dict[str, set[str]]) -> Iterator[Use]:

@@ -25,7 +25,7 @@ PACKAGES = Path(__file__).with_name("packages.txt")
 SUMMARY = Path(__file__).with_name("summary.txt")
 
 EXPLAINED = Path(__file__).with_name("explained.txt")
-"""Uses that the audit sees and the tool need not name: ``package/path: symbol: reason``."""
+"""What the checks would complain about without need: ``package/path: symbol: reason`` or ``package/path: line N: reason``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,20 +112,19 @@ def _explained() -> set[tuple[str, str]]:
     return {(path, symbol) for path, symbol, _ in parts}
 
 
-def stray_changes(result: FileResult) -> Iterator[str]:
+def stray_changes(tree: Path, result: FileResult) -> Iterator[str]:
     """Lines that changed although no applied finding stands on them and they belong to no import."""
     before, after = (data.decode("utf-8-sig").splitlines(keepends=True) for data in (result.before, result.after))
     allowed = _lines_of_edits(result) | _lines_of_imports(result.before)
     new_imports = _lines_of_imports(result.after)
+    name, explained = f"{tree.name}/{Path(result.path).relative_to(tree)}", _explained()
     matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
     for tag, i1, i2, j1, j2 in matcher.get_opcodes():
-        if tag in ("replace", "delete"):
-            # Blank lines around a deleted statement may go with it.
-            yield from (
-                f"{result.path}:{n + 1}: {before[n]}" for n in range(i1, i2) if n + 1 not in allowed and before[n].strip()
-            )
-        elif tag == "insert" and not {i1, i1 + 1} & allowed:
-            yield from (f"{result.path}:{i1 + 1}: + {after[n]}" for n in range(j1, j2) if n + 1 not in new_imports)
+        # Blank lines around a deleted statement may go with it.
+        gone = [] if tag == "equal" else [n for n in range(i1, i2) if n + 1 not in allowed and before[n].strip()]
+        yield from (f"{name}: line {n + 1}: {before[n].strip()}" for n in gone if (name, f"line {n + 1}") not in explained)
+        if tag == "insert" and not {i1, i1 + 1} & allowed:
+            yield from (f"{name}: line {i1 + 1}: + {after[n].strip()}" for n in range(j1, j2) if n + 1 not in new_imports)
 
 
 def _lines_of_edits(result: FileResult) -> set[int]:
