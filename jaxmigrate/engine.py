@@ -7,48 +7,24 @@ Positions of findings are mapped back to the file as it was read.
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from jaxmigrate import codemod as api
-from jaxmigrate import renames
-from jaxmigrate.codemod import (
-    AttributeSite,
-    CallSite,
-    Codemod,
-    FileSite,
-    Handler,
-    Manual,
-    NameSite,
-    Note,
-    Rewrite,
-    StringSite,
-    Unbindable,
-)
+from jaxmigrate.codemod import Codemod
 from jaxmigrate.document import Document, DocumentError
-from jaxmigrate.edits import Collapse, EditError, Renderer, apply, swallow_blank_lines
+from jaxmigrate.edits import EditError, Renderer, apply, swallow_blank_lines
 from jaxmigrate.imports import MovedName, MoveImport, Speller, chain, exported, is_used, line_end, line_start, local_name
-from jaxmigrate.model import (
-    Applicability,
-    Fact,
-    FileResult,
-    Finding,
-    Outcome,
-    Position,
-    ProjectIndex,
-    Settings,
-    Splice,
-    Status,
-    Version,
-)
-from jaxmigrate.names import Resolved, Source, SourceError, comments_of
+from jaxmigrate.model import Applicability, Fact, FileResult, Finding, Outcome, ProjectIndex, Settings, Splice, Status, Version
+from jaxmigrate.names import Source, SourceError, comments_of
 from jaxmigrate.registry import Pack, load
 from jaxmigrate.renames import Proposal
+from jaxmigrate.sites import Past, collect, imported_name
+from jaxmigrate.suppression import is_suppressed, skips_file
 
 _MAX_ROUNDS = 25
 _MAX_BYTES = 10_000_000
-_SUPPRESS = re.compile(r"#\s*jaxmigrate:\s*(ignore(?:\[([^\]]*)\])?|skip-file)")
 
 
 def rewrite_source(
@@ -160,9 +136,10 @@ class _Run:
         for _ in range(_MAX_ROUNDS):
             if self.original is None:
                 self.original = source
-                if _skip_file(source):
+                if skips_file(source):
                     return utf8
-            proposals = _collect(source, codemods, self.settings, self)
+            past = Past(self.touched, partial(self.original_line, source), partial(self.note, source))
+            proposals = collect(source, codemods, self.settings, past)
             after, splices = self.edited(source, proposals, words)
             if after is None:
                 self.leave(source, proposals)
@@ -259,7 +236,7 @@ class _Run:
             and proposal.applicability <= self.settings.allowed
             and not proposal.guard
             and _key(source, proposal) not in self.refused
-            and not _suppressed(source, proposal)
+            and not is_suppressed(source, proposal)
         )
 
     def rendered(self, renderer: Renderer, proposal: Proposal) -> list[Splice] | None:
@@ -356,7 +333,7 @@ class _Run:
         if name not in self.touched or alias.name == "*" or is_used(source, alias, statement):
             return False
         at_module = source.scope(statement) is source.scope_root
-        qualified = _imported(source, statement, alias)
+        qualified = imported_name(source, statement, alias)
         dead = qualified in self.pack.dead() or self.pack.facts.is_gone_module(qualified)
         if at_module and exported(source, name) and not dead:
             return False
@@ -380,7 +357,7 @@ class _Run:
         for proposal in proposals:
             if proposal.guard:
                 outcome = Outcome.GUARDED
-            elif _suppressed(source, proposal):
+            elif is_suppressed(source, proposal):
                 outcome = Outcome.SUPPRESSED
             elif proposal.applicability is Applicability.MANUAL or not proposal.changes:
                 outcome = Outcome.MANUAL
@@ -513,239 +490,3 @@ def _has_line(source: Source, node: ast.stmt) -> bool:
     start, end = source.span(node)
     before = source.utf8[line_start(source.utf8, start) : start]
     return not before.strip() and not source.utf8[end : line_end(source.utf8, end)].strip() and b"#" not in source.utf8[start:end]
-
-
-def _imported(source: Source, statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
-    if isinstance(statement, ast.Import):
-        return alias.name
-    return f"{source.absolute(statement.module, statement.level)}.{alias.name}"
-
-
-def _skip_file(source: Source) -> bool:
-    if b"skip-file" not in source.utf8:
-        return False
-    return any((m := _SUPPRESS.search(text)) and m[1] == "skip-file" for _, text in comments_of(source.utf8))
-
-
-def _suppressed(source: Source, proposal: Proposal) -> bool:
-    if b"jaxmigrate:" not in source.utf8:
-        return False
-    start, end = source.span(proposal.node)
-    first = source.position(start).line
-    last = first if isinstance(proposal.node, (ast.FunctionDef, ast.ClassDef, ast.If, ast.With)) else source.position(end).line
-    for offset, text in comments_of(source.utf8):
-        match = _SUPPRESS.search(text)
-        if match and first <= source.position(offset).line <= last:
-            names = {n.strip() for n in match[2].split(",")} if match[2] is not None else None
-            if names is None or proposal.codemod in names:
-                return True
-    return False
-
-
-def _collect(source: Source, codemods: list[Codemod], settings: Settings, run: _Run) -> list[Proposal]:
-    """Everything the codemods say about this text."""
-    found: list[Proposal] = []
-    present = [c for c in codemods if any(w.encode() in source.utf8 for w in c.words)]
-    if through := source.foreign_meanings():
-        present = [c for c in codemods if c in present or through & (c.moves.keys() | c.names.keys() | c.calls.keys())]
-    found += renames.collect(source, present, settings, run.touched)
-    for codemod in present:
-        for node, symbol, resolved, report in _sites(source, codemod, settings):
-            if isinstance(report, Note):
-                run.note(source, codemod, report.at or node, report.value)
-                continue
-            found.append(_proposal(codemod, node, symbol, resolved, report))
-    found += _leftovers(source, present, found, run)
-    for proposal in found:
-        proposal.guard = proposal.guard or source.guard(proposal.node) or _import_guard(source, proposal)
-    return found
-
-
-def _import_guard(source: Source, proposal: Proposal) -> str:
-    """A use of a name whose own import is guarded is guarded with it."""
-    statement = proposal.old.statement if proposal.old else None
-    return source.guard(statement) if isinstance(statement, (ast.Import, ast.ImportFrom)) else ""
-
-
-def _proposal(codemod: Codemod, node: ast.AST, symbol: str, resolved: Resolved | None, report: Manual | Rewrite) -> Proposal:
-    binding = resolved.binding if resolved else None
-    at = report.at or node
-    if isinstance(report, Manual):
-        return Proposal(codemod.name, at, report.message, Applicability.MANUAL, (), symbol, binding)
-    needs = Version.parse(report.requires) if report.requires else None
-    return Proposal(codemod.name, at, report.message, report.applicability, report.changes, symbol, binding, requires=needs)
-
-
-_Site = tuple[ast.AST, str, Resolved | None, api.Report]
-
-
-def _sites(source: Source, codemod: Codemod, settings: Settings) -> Iterator[_Site]:
-    yield from _name_sites(source, codemod, settings)
-    yield from _call_sites(source, codemod, settings)
-    yield from _attribute_sites(source, codemod, settings)
-    yield from _string_sites(source, codemod, settings)
-    for handler in codemod.files:
-        site = FileSite(source, source.tree, settings)
-        for report in api.reports(handler(site)):
-            yield source.tree, "", None, report
-
-
-def _name_sites(source: Source, codemod: Codemod, settings: Settings) -> Iterator[_Site]:
-    if not codemod.names:
-        return
-    for node, found in source.references(frozenset(codemod.names)):
-        site = NameSite(source, node, settings, found.qualified, found.direct, source.is_quoted(node))
-        for handler in codemod.names[found.qualified]:
-            for report in api.reports(handler(site)):
-                yield node, found.qualified, found, report
-
-
-def _call_sites(source: Source, codemod: Codemod, settings: Settings) -> Iterator[_Site]:
-    if not codemod.calls:
-        return
-    for node, found in source.references(frozenset(codemod.calls)):
-        parent = source.parent(node)
-        if not isinstance(parent, ast.Call):
-            continue
-        partial = parent.func is not node
-        if partial and not (parent.args and parent.args[0] is node and source.resolve(parent.func) == "functools.partial"):
-            continue
-        site = CallSite(source, parent, settings, found.qualified, partial)
-        for handler in codemod.calls[found.qualified]:
-            try:
-                result = list(api.reports(handler(site)))
-            except Unbindable as error:
-                result = [Manual(f"{codemod.summary}: not rewritten, {error}")]
-            for report in result:
-                yield parent, found.qualified, found, report
-
-
-def _attribute_sites(source: Source, codemod: Codemod, settings: Settings) -> Iterator[_Site]:
-    for name in codemod.attributes.keys() & source.by_attribute.keys():
-        for node in source.by_attribute[name]:
-            if source.is_quoted(node) or source.resolve(node.value) is not None:
-                resolved = source.resolved(node.value)
-                if resolved is None or _is_module(source, resolved):
-                    continue
-            stored = not isinstance(node.ctx, ast.Load)
-            site = AttributeSite(source, node, settings, name, source.infer(node.value), stored)
-            for handler in codemod.attributes[name]:
-                try:
-                    result = list(api.reports(handler(site)))
-                except Unbindable as error:
-                    result = [Manual(f"{codemod.summary}: not rewritten, {error}")]
-                for report in result:
-                    yield node, name, None, report
-
-
-def _is_module(source: Source, resolved: Resolved) -> bool:
-    """Whether a receiver that is an imported name is a module or class rather than a value of another module of the project."""
-    if isinstance(source.parent(resolved.binding.node), ast.Import) or not resolved.direct:
-        return True
-    root = resolved.qualified.partition(".")[0]
-    return root in ("jax", "jaxlib", "numpy") or root in source.facts.foreign
-
-
-def _string_sites(source: Source, codemod: Codemod, settings: Settings) -> Iterator[_Site]:
-    if not codemod.strings:
-        return
-    for node in source.strings:
-        value = node.value
-        if not isinstance(value, str) or isinstance(source.parent(node), ast.Expr):
-            continue
-        asked: dict[Handler, str] = {}
-        for word, handlers in codemod.strings.items():
-            if word in value:
-                for handler in handlers:
-                    asked.setdefault(handler, word)
-        for handler, word in asked.items():
-            for report in api.reports(handler(StringSite(source, node, settings, word))):
-                yield node, word, None, report
-
-
-def _leftovers(source: Source, codemods: list[Codemod], found: list[Proposal], run: _Run) -> Iterator[Proposal]:
-    """Imports of dead names and modules, and uses of dead modules, on which no other finding lies."""
-    owners = {module: codemod for codemod in codemods for module in codemod.gone}
-    dead: dict[str, Codemod] = {}
-    for codemod in codemods:
-        if codemod.removed is not None:
-            dead |= dict.fromkeys((codemod.names.keys() | codemod.calls.keys()) & source.dead, codemod)
-        dead |= dict.fromkeys(codemod.moves, codemod)
-    covered = [source.span(p.node) for p in found]
-    covered += [source.span(c.node) for p in found for c in p.changes if isinstance(c, (MoveImport, Collapse, api.ReplaceExpr))]
-    for module, codemod in owners.items():
-        yield from _gone_uses(source, module, codemod, covered)
-    for statement in source.imports:
-        for alias in statement.names:
-            qualified = _imported(source, statement, alias)
-            owner = dead.get(qualified) or _owner_of(qualified, owners)
-            if alias.name == "*":
-                continue  # `_stars` speaks of it
-            waits = local_name(alias) in run.touched and not is_used(source, alias, statement)  # `tidy` will drop it
-            if owner is not None and not waits and not _inside(source.span(statement), covered):
-                yield from _dead_import(source, statement, alias, qualified, owner, run)
-    yield from _stars(source, dead, owners)
-
-
-def _owner_of(qualified: str, owners: dict[str, Codemod]) -> Codemod | None:
-    name = qualified
-    while name:
-        if name in owners:
-            return owners[name]
-        name = name.rpartition(".")[0]
-    return None
-
-
-def _gone_uses(source: Source, module: str, codemod: Codemod, covered: list[tuple[int, int]]) -> Iterator[Proposal]:
-    for base, found in source.references(frozenset({module})):
-        node = source.parent(base)
-        if isinstance(node, ast.Attribute) and not _touches(source.span(node), covered):
-            message = f"{module}.{node.attr} is gone with its module: {codemod.gone[module]}"
-            yield Proposal(codemod.name, node, message, Applicability.MANUAL, (), f"{module}.{node.attr}", found.binding)
-
-
-def _inside(span: tuple[int, int], covered: list[tuple[int, int]]) -> bool:
-    return any(a <= span[0] and span[1] <= b for a, b in covered)
-
-
-def _touches(span: tuple[int, int], covered: list[tuple[int, int]]) -> bool:
-    return any(a < span[1] and span[0] < b for a, b in covered)
-
-
-def _dead_import(
-    source: Source, statement: ast.Import | ast.ImportFrom, alias: ast.alias, qualified: str, codemod: Codemod, run: _Run
-) -> Iterator[Proposal]:
-    name = local_name(alias)
-    scope = source.scope(statement)
-    if is_used(source, alias, statement):
-        uses = [n for n in source.by_id.get(name, ()) if source.lookup(name, source.scope(n))[1] is scope]
-        lines = ", ".join(str(line) for line in sorted({run.original_line(source, n) for n in uses})[:5]) or "(in a string)"
-        message = f"{qualified} cannot be imported any more; its uses are not all migrated: line {lines}"
-        yield Proposal(codemod.name, statement, message, Applicability.MANUAL, (), qualified)
-    elif scope is source.scope_root and exported(source, name):
-        message = f"{qualified} cannot be imported any more, and other modules may take {name!r} from here"
-        yield Proposal(codemod.name, statement, message, Applicability.MANUAL, (), qualified)
-    else:
-        message = f"{qualified} is gone and this file does not use it"
-        change = MoveImport(statement, (), frozenset({name}))
-        yield Proposal(codemod.name, statement, message, Applicability.REVIEW, (change,), qualified)
-
-
-def _stars(source: Source, dead: dict[str, Codemod], owners: dict[str, Codemod]) -> Iterator[Proposal]:
-    """``from x import *`` of a module that gave an old name which this file reads but nothing binds."""
-    for statement in source.stars:
-        module = source.absolute(statement.module, statement.level)
-        owner = _owner_of(module, owners)
-        if owner is not None:
-            message = f"{module} is gone: {owner.gone.get(module, 'import the names you need from their new homes')}"
-            yield Proposal(owner.name, statement, message, Applicability.MANUAL, (), module)
-            continue
-        for name, codemod in dead.items():
-            parent, _, leaf = name.rpartition(".")
-            free = [n for n in source.by_id.get(leaf, ()) if source.lookup(leaf, source.scope(n))[1] is None]
-            if parent == module and free:
-                message = f"{leaf} came from this star import, and {name} is gone; import its successor by name"
-                yield Proposal(codemod.name, statement, message, Applicability.MANUAL, (), name)
-
-
-__all__ = ["Position", "project_findings", "rewrite_source"]

@@ -1,0 +1,34 @@
+"""``# jaxmigrate: ignore[codemod, ...]`` on a line, ``# jaxmigrate: skip-file`` anywhere."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from jaxmigrate.names import Source, comments_of
+from jaxmigrate.renames import Proposal
+
+_SUPPRESS = re.compile(r"#\s*jaxmigrate:\s*(ignore(?:\[([^\]]*)\])?|skip-file)")
+
+
+def skips_file(source: Source) -> bool:
+    """Whether a comment asks for the whole file to be left alone."""
+    if b"skip-file" not in source.utf8:
+        return False
+    return any((m := _SUPPRESS.search(text)) and m[1] == "skip-file" for _, text in comments_of(source.utf8))
+
+
+def is_suppressed(source: Source, proposal: Proposal) -> bool:
+    """Whether a comment on the lines of a proposal silences its codemod."""
+    if b"jaxmigrate:" not in source.utf8:
+        return False
+    start, end = source.span(proposal.node)
+    first = source.position(start).line
+    last = first if isinstance(proposal.node, (ast.FunctionDef, ast.ClassDef, ast.If, ast.With)) else source.position(end).line
+    for offset, text in comments_of(source.utf8):
+        match = _SUPPRESS.search(text)
+        if match and first <= source.position(offset).line <= last:
+            names = {n.strip() for n in match[2].split(",")} if match[2] is not None else None
+            if names is None or proposal.codemod in names:
+                return True
+    return False
