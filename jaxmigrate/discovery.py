@@ -15,6 +15,7 @@ PYTHON, TEXT = "python", "text"
 """The kinds of files: Python is rewritten; in text (shell, Dockerfile, CI) flags are only reported."""
 
 _PYTHON_SUFFIXES = (".py", ".pyi")
+_NOT_SOURCE = (".ipynb", ".md", ".rst", ".txt", ".json", ".pyc")
 _TEXT_SUFFIXES = (".sh", ".bash", ".yml", ".yaml", ".cfg", ".ini", ".toml", ".env", ".service", ".slurm", ".sbatch")
 _TEXT_NAMES = re.compile(r"(?:Dockerfile|Containerfile|Makefile|GNUmakefile)(?:[.-].*)?\Z|.*\.(?:dockerfile|mk)\Z", re.IGNORECASE)
 _FOREIGN_FOLDERS = frozenset({"__pycache__", "node_modules", "site-packages", "dist-packages", "__pypackages__"})
@@ -72,6 +73,9 @@ def _take_named(path: str, seen: set[str], found: Found) -> None:
         return
     if not regular:
         found.errors.append((path, "is neither a file nor a folder"))
+        return
+    if path.endswith(_NOT_SOURCE):
+        found.errors.append((path, "is not a Python file"))
         return
     _take((path, kind_of(os.path.basename(path)) or PYTHON, os.path.realpath(path)), seen, found)
 

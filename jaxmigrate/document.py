@@ -178,8 +178,7 @@ def write_atomically(path: str, before: bytes, after: bytes) -> DocumentError | 
 
 
 def _replace(target: str, status: os.stat_result, before: bytes, after: bytes) -> DocumentError | None:
-    folder, name = os.path.split(target)
-    temporary = os.path.join(folder, f".{name[:100]}.{os.getpid()}.jaxmigrate")
+    temporary = os.path.join(os.path.dirname(target), f".jaxmigrate-{os.urandom(8).hex()}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
     try:
         try:

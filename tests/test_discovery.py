@@ -108,6 +108,12 @@ def test_named_file_is_python_whatever_its_name(tree: Path) -> None:
     assert discover(["script", "notes.sh"]).files == [("script", "python"), ("notes.sh", "text")]
 
 
+@pytest.mark.parametrize("name", ["a.ipynb", "README.md", "x.pyc"])
+def test_named_file_that_is_certainly_no_python_is_an_error(tree: Path, name: str) -> None:
+    write(tree, name)
+    assert discover([name]).errors == [(name, "is not a Python file")]
+
+
 def test_folder_that_is_called_like_a_file_is_walked(tree: Path) -> None:
     write(tree, "x.py/y.py", "z.pyi/readme.txt")
     assert names(discover(["."])) == ["x.py/y.py"]

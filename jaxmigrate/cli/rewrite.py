@@ -258,7 +258,8 @@ class _Progress:
     def __init__(self, started: float) -> None:
         self._started = started
         self._wanted = sys.stderr.isatty()
-        self._shown = 0.0
+        self._shown = ""
+        self._when = 0.0
 
     def reading(self, done: int, total: int) -> None:
         """Show how many files were read."""
@@ -272,12 +273,13 @@ class _Progress:
         if not self._wanted:
             return
         now = time.perf_counter()
-        if now - self._started > 1 and now - self._shown > 0.1:
-            self._shown = now
-            click.echo(f"\r{what} {done}/{total}\x1b[K", nl=False, err=True)
+        if now - self._started > 1 and now - self._when > 0.1:
+            self.clear()
+            self._shown, self._when = f"{what} {done}/{total}", now
+            click.echo(self._shown, nl=False, err=True)
 
     def clear(self) -> None:
-        """Take the counter off the screen."""
+        """Take the counter off the screen, with blanks: escape sequences are not for every terminal."""
         if self._shown:
-            self._shown = 0.0
-            click.echo("\r\x1b[K", nl=False, err=True)
+            click.echo(f"\r{' ' * len(self._shown)}\r", nl=False, err=True)
+            self._shown = ""

@@ -7,6 +7,7 @@ import os
 import pty
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -268,12 +269,12 @@ def test_github_report(project: Path, tool: Tool) -> None:
     assert tool("rewrite", "--check", "--format", "github", ".").stdout.startswith(b"::")
 
 
-def on_terminal(project: Path, *arguments: str, **environment: str) -> bytes:
+def on_terminal(project: Path, *arguments: str, python: Sequence[str] = ("-m", "jaxmigrate"), **environment: str) -> bytes:
     """The output of the command when it is connected to a terminal."""
     parent, child = pty.openpty()
     env = {**{k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "TERM")}, "TERM": "xterm", **environment}
     process = subprocess.Popen(
-        [sys.executable, "-m", "jaxmigrate", *arguments], cwd=project, stdin=child, stdout=child, stderr=child, env=env
+        [sys.executable, *python, *arguments], cwd=project, stdin=child, stdout=child, stderr=child, env=env
     )
     os.close(child)
     output = b""
@@ -296,6 +297,27 @@ def test_colour_is_for_terminals(project: Path, tool: Tool) -> None:
     assert b"\x1b[" not in tool("rewrite", "--check", ".").stdout
     assert b"\x1b[" in tool("rewrite", "--check", "--color", ".").stdout
     assert b"\x1b[" in tool("rewrite", "--diff", "--color", ".").stdout
+
+
+SLOW = """
+import sys, time
+import jaxmigrate.engine as engine
+from jaxmigrate.cli import main
+rewrite_source = engine.rewrite_source
+def slow(*arguments, **names):
+    time.sleep(1.2)
+    return rewrite_source(*arguments, **names)
+engine.rewrite_source = slow
+sys.exit(main())
+"""
+
+
+def test_long_run_counts_its_files_on_a_terminal_only(project: Path) -> None:
+    write(project, a=OLD, b=OLD)
+    output = on_terminal(project, "rewrite", "--check", ".", python=("-c", SLOW))
+    assert b"rewriting 1/2\r             \r" in output
+    command = [sys.executable, "-c", SLOW, "rewrite", "--check", "."]
+    assert subprocess.run(command, cwd=project, capture_output=True, check=False).stderr == b""
 
 
 def test_reader_that_goes_away_is_no_traceback(project: Path) -> None:
