@@ -10,60 +10,25 @@ import ast
 import re
 import warnings
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from jaxmigrate import guards, values
 from jaxmigrate.model import Position, ProjectIndex
+from jaxmigrate.quoted import NEWLINE, TYPE_COMMENT, annotation_strings, comments_of, parse_at, parse_type_comment
+from jaxmigrate.scan import Binding, Scope, walk
 
-_NEWLINE = re.compile(rb"\r\n|\r|\n")
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
-_TYPE_COMMENT = re.compile(rb"#[ \t]*type:[ \t]*(?!ignore\b)([^\r\n]*)")
 _LEAVES = (
     ast.Load, ast.Store, ast.Del, ast.operator, ast.unaryop, ast.boolop, ast.cmpop,
 )  # fmt: skip
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
 class NameError_(Exception):
     """A name cannot be spelled where it is needed."""
-
-
-@dataclass(slots=True, eq=False)
-class Binding:
-    """One way a name gets its value in a scope."""
-
-    name: str
-    kind: str
-    """``import``, ``assign``, ``param``, ``def``, ``class``, ``other`` (loop, with, except, unpacking, augmented, del)."""
-    node: ast.AST
-    """The alias, target, parameter or definition."""
-    statement: ast.stmt | None
-    qualified: str = ""
-    """For imports: what is bound."""
-    value: ast.expr | None = None
-    """For a plain assignment: the expression."""
-    indexed: bool = False
-    """For imports: the name belongs to a module of the project, which got it from `qualified`."""
-
-
-@dataclass(slots=True, eq=False)
-class Scope:
-    """A module, class, function, lambda or comprehension and the names it binds."""
-
-    node: ast.AST
-    parent: Scope | None
-    bindings: dict[str, list[Binding]] = field(default_factory=dict)
-    outer: dict[str, str] = field(default_factory=dict)
-    """Names declared ``global`` or ``nonlocal``."""
-
-    @property
-    def is_class(self) -> bool:
-        """Whether inner scopes do not see these names."""
-        return isinstance(self.node, ast.ClassDef)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -159,13 +124,13 @@ class Source:
         self._resolved: dict[ast.AST, Resolved | None] = {}
         self._embedded_hosts: set[ast.AST] = set()
         self.scope_root = Scope(self.tree, None)
-        _Walker(self).walk()
+        walk(self)
 
     @property
     def line_starts(self) -> list[int]:
         """Byte offset of the start of each line."""
         if self._line_starts is None:
-            self._line_starts = [0, *(m.end() for m in _NEWLINE.finditer(self.utf8))]
+            self._line_starts = [0, *(m.end() for m in NEWLINE.finditer(self.utf8))]
         return self._line_starts
 
     def offset(self, line: int, column: int) -> int:
@@ -489,7 +454,7 @@ class Source:
         waiting = list(self._annotations)
         while waiting:
             root, scope = waiting.pop()
-            for constant in _annotation_strings(root):
+            for constant in annotation_strings(root):
                 assert isinstance(constant.value, str)
                 if words.isdisjoint(_IDENTIFIER.findall(constant.value)):
                     continue
@@ -516,11 +481,11 @@ class Source:
         if not match or match[3] != constant.value or constant.lineno != constant.end_lineno:
             return None
         column = constant.col_offset + len(match[1]) + len(match[2])
-        return _parse_at(match[3], constant.lineno, column)
+        return parse_at(match[3], constant.lineno, column)
 
     def _embed_type_comments(self, words: frozenset[str]) -> None:
         comments = None
-        for match in _TYPE_COMMENT.finditer(self.utf8):
+        for match in TYPE_COMMENT.finditer(self.utf8):
             body = match[1].decode("utf-8", "replace")
             if words.isdisjoint(_IDENTIFIER.findall(body)):
                 continue
@@ -530,7 +495,7 @@ class Source:
             line = bisect_right(self.line_starts, match.start())
             column = match.start(1) - self.line_starts[line - 1]
             host = self._statement_at(line)
-            for tree in _parse_type_comment(body, line, column):
+            for tree in parse_type_comment(body, line, column):
                 self._attach(tree, host, self.scope(host))
 
     def comment_offsets(self) -> dict[int, str]:
@@ -567,312 +532,4 @@ def _taste(spelled: str, qualified: str) -> tuple[bool, int]:
     return renamed, len(spelled)
 
 
-def comments_of(utf8: bytes) -> list[tuple[int, str]]:
-    """Byte offset and text of each comment; empty when the text does not tokenize."""
-    import io
-    import tokenize
-
-    starts = [0, *(m.end() for m in _NEWLINE.finditer(utf8))]
-    found: list[tuple[int, str]] = []
-    text = _NEWLINE.sub(b"\n", utf8).decode("utf-8")
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(text, newline="\n").readline):
-            if token.type == tokenize.COMMENT:
-                line = token.line
-                start = starts[token.start[0] - 1] + len(line[: token.start[1]].encode("utf-8"))
-                found.append((start, token.string))
-    except (tokenize.TokenError, SyntaxError):
-        return found
-    return found
-
-
-def _parse_at(text: str, line: int, column: int) -> ast.expr | None:
-    try:
-        tree = ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    if text[:1] in " \t":  # the parser strips leading blanks in eval mode
-        column += len(text) - len(text.lstrip(" \t"))
-    for node in ast.walk(tree):
-        if hasattr(node, "lineno"):
-            node.lineno = node.end_lineno = line  # type: ignore[attr-defined]
-            node.col_offset += column  # type: ignore[attr-defined]
-            node.end_col_offset += column  # type: ignore[attr-defined]
-    return tree
-
-
-def _parse_type_comment(body: str, line: int, column: int) -> Iterator[ast.expr]:
-    """The expressions of ``# type: X`` or ``# type: (A, B) -> C``."""
-    match = re.fullmatch(r"\((.*)\)\s*->\s*(.*?)\s*(#.*)?", body)
-    parts = [(match[1], match.start(1)), (match[2], match.start(2))] if match else [(body.split("#")[0].rstrip(), 0)]
-    for text, start in parts:
-        bare = text.replace("*", " ")  # (*args, **kwargs) types
-        if bare.strip():
-            shift = len(body[:start].encode("utf-8"))
-            tree = _parse_at(bare.strip(), line, column + shift + len(bare) - len(bare.lstrip()))
-            if tree is not None:
-                yield tree
-
-
-def _annotation_strings(root: ast.expr) -> Iterator[ast.Constant]:
-    """String constants of an annotation that are expressions: all but those inside ``Literal``."""
-    stack: list[ast.AST] = [root]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ast.Constant):
-            if isinstance(node.value, str):
-                yield node
-            continue
-        if isinstance(node, ast.Subscript):
-            base = node.value
-            leaf = base.attr if isinstance(base, ast.Attribute) else base.id if isinstance(base, ast.Name) else ""
-            if leaf == "Literal":
-                continue
-        for name in _CHILDREN[type(node)]:
-            value = getattr(node, name)
-            stack.extend(value if isinstance(value, list) else () if value is None else (value,))
-
-
-_NO_NODES = {
-    *("ctx", "op", "ops", "names", "id", "attr", "arg", "name", "rest", "kwd_attrs", "type_comment", "kind", "module", "level"),
-    *("asname", "conversion", "simple", "is_async", "type_ignores", "tag"),
-}
-"""Fields that hold no node with a place in the text."""
-
-
-def _child_fields(kind: type[ast.AST]) -> tuple[str, ...]:
-    """The fields of a node class that hold nodes with a place in the text, last first: the order of a stack."""
-    special = {"MatchSingleton": (), "TypeAlias": ("value", "type_params", "name"), "Interpolation": ("format_spec", "value")}
-    if kind.__name__ in special:
-        return special[kind.__name__]
-    return tuple(f for f in reversed(kind._fields) if f not in _NO_NODES)
-
-
-class _Children(dict[type[ast.AST], tuple[str, ...]]):
-    def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
-        self[kind] = fields = _child_fields(kind)
-        return fields
-
-
-_CHILDREN = _Children()
-
-
-class _Walker:
-    """The one pass: parents, scopes, bindings and the look-up tables."""
-
-    def __init__(self, source: Source) -> None:
-        self.source = source
-        self.stack: list[tuple[ast.AST, Scope]] = []
-
-    def walk(self) -> None:  # noqa: C901  # the hot loop: a call costs more than a branch
-        source, stack = self.source, self.stack
-        parents, by_id, by_attribute = source.parents, source.by_id, source.by_attribute
-        fields_of = _CHILDREN
-        stack.append((source.tree, source.scope_root))
-        while stack:
-            node, scope = stack.pop()
-            kind = node.__class__
-            if kind is ast.Name:
-                by_id.setdefault(node.id, []).append(node)  # type: ignore[attr-defined,arg-type]
-                if node.ctx.__class__ is not ast.Load:  # type: ignore[attr-defined]
-                    self._store(node, scope)  # type: ignore[arg-type]
-                continue
-            if kind is ast.Constant:
-                if node.value.__class__ is str:  # type: ignore[attr-defined]
-                    source.strings.append(node)  # type: ignore[arg-type]
-                continue
-            special = _SPECIAL.get(kind)
-            if special is not None:
-                inside = special(self, node, scope)
-                if inside is None:
-                    continue
-            elif kind is ast.Attribute:
-                by_attribute.setdefault(node.attr, []).append(node)  # type: ignore[attr-defined,arg-type]
-                parents[node.value] = node  # type: ignore[attr-defined]
-                stack.append((node.value, scope))  # type: ignore[attr-defined]
-                continue
-            for name in fields_of[kind]:
-                value = getattr(node, name)
-                if value.__class__ is list:
-                    for item in reversed(value):
-                        if item is not None:  # the keys of {**x}
-                            parents[item] = node
-                            stack.append((item, scope))
-                elif value is not None:
-                    parents[value] = node
-                    stack.append((value, scope))
-
-    def bind(
-        self, scope: Scope, name: str, kind: str, node: ast.AST, qualified: str = "", value: ast.expr | None = None
-    ) -> Binding:
-        target = scope
-        if scope.outer.get(name) == "global":
-            target = self.source.scope_root
-        while isinstance(target.node, _COMPREHENSIONS) and kind == "other" and isinstance(self._owner(node), ast.NamedExpr):
-            target = target.parent or target  # := binds outside the comprehension
-        statement = self._statement(node)
-        binding = Binding(name, kind, node, statement, qualified, value)
-        target.bindings.setdefault(name, []).append(binding)
-        return binding
-
-    def _owner(self, node: ast.AST) -> ast.AST | None:
-        return self.source.parents.get(node)
-
-    def _statement(self, node: ast.AST) -> ast.stmt | None:
-        current: ast.AST | None = node
-        while current is not None and not isinstance(current, ast.stmt):
-            current = self.source.parents.get(current)
-        return current
-
-    def _store(self, node: ast.Name, scope: Scope) -> None:
-        parent = self.source.parents.get(node)
-        if isinstance(parent, ast.Assign) and node in parent.targets:
-            self.bind(scope, node.id, "assign", node, value=parent.value)
-        elif isinstance(parent, ast.AnnAssign):
-            if parent.value is not None:
-                self.bind(scope, node.id, "assign", node, value=parent.value)
-            else:
-                self.bind(scope, node.id, "declare", node)
-        elif isinstance(parent, ast.NamedExpr):
-            self.bind(scope, node.id, "other", node, value=parent.value)
-        elif isinstance(node.ctx, ast.Del):
-            self.bind(scope, node.id, "del", node)
-        else:
-            self.bind(scope, node.id, "other", node)
-
-    def push(self, parent: ast.AST, children: Iterable[ast.AST | None], scope: Scope, *, enter: bool = False) -> None:
-        """Queue `children`; `enter` marks them as evaluated in another scope than their parent."""
-        for child in reversed([c for c in children if c is not None]):
-            self.source.parents[child] = parent
-            if enter:
-                self.source._scope_at[child] = scope
-            self.stack.append((child, scope))
-
-    def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> None:
-        self.bind(scope, node.name, "def", node)
-        inner = Scope(node, scope)
-        self.push(node, node.body, inner, enter=True)
-        self._arguments(node, node.args, scope, inner)
-        if node.returns is not None:
-            self.source._annotations.append((node.returns, scope))
-        self.push(node, [*node.decorator_list, node.returns, *getattr(node, "type_params", ())], scope)
-
-    def lambda_(self, node: ast.Lambda, scope: Scope) -> None:
-        inner = Scope(node, scope)
-        self.push(node, [node.body], inner, enter=True)
-        self._arguments(node, node.args, scope, inner)
-
-    def _arguments(self, node: ast.AST, arguments: ast.arguments, scope: Scope, inner: Scope) -> None:
-        self.source.parents[arguments] = node
-        everything = [*arguments.posonlyargs, *arguments.args, arguments.vararg, *arguments.kwonlyargs, arguments.kwarg]
-        for argument in everything:
-            if argument is not None:
-                self.source.parents[argument] = arguments
-                inner.bindings.setdefault(argument.arg, []).append(Binding(argument.arg, "param", argument, None))
-                if argument.annotation is not None:
-                    self.source._annotations.append((argument.annotation, scope))
-                    self.push(argument, [argument.annotation], scope)
-        self.push(arguments, [*arguments.defaults, *arguments.kw_defaults], scope)
-
-    def class_(self, node: ast.ClassDef, scope: Scope) -> None:
-        self.bind(scope, node.name, "class", node)
-        inner = Scope(node, scope)
-        self.push(node, node.body, inner, enter=True)
-        self.push(node, [*node.decorator_list, *node.bases, *node.keywords, *getattr(node, "type_params", ())], scope)
-
-    def comprehension(self, node: ast.AST, scope: Scope) -> None:
-        inner = Scope(node, scope)
-        generators: list[ast.comprehension] = node.generators  # type: ignore[attr-defined]
-        results = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]  # type: ignore[attr-defined]
-        self.push(node, results, inner, enter=True)
-        for number, generator in enumerate(generators):
-            self.source.parents[generator] = node
-            outer = number == 0
-            self.push(generator, [generator.target, *generator.ifs], inner, enter=True)
-            self.push(generator, [generator.iter], scope if outer else inner, enter=not outer)
-
-    def annotated(self, node: ast.AnnAssign, scope: Scope) -> Scope:
-        self.source._annotations.append((node.annotation, scope))
-        return scope
-
-    def call(self, node: ast.Call, scope: Scope) -> Scope:
-        """``typing.cast("T", x)`` and friends hold a quoted annotation too."""
-        leaf = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        if leaf in ("cast", "TypeVar", "NewType") and node.args:
-            for argument in node.args:
-                if isinstance(argument, (ast.Constant, ast.Subscript)):
-                    self.source._annotations.append((argument, scope))
-            for keyword in node.keywords:
-                if keyword.arg == "bound":
-                    self.source._annotations.append((keyword.value, scope))
-        return scope
-
-    def assigned(self, node: ast.Assign, scope: Scope) -> Scope:
-        """``Alias = Union["T", int]``: strings in a subscript on the right-hand side are forward references."""
-        if isinstance(node.value, ast.Subscript):
-            self.source._annotations.append((node.value, scope))
-        return scope
-
-    def keyword(self, node: ast.keyword, scope: Scope) -> Scope:
-        if node.arg is not None:
-            self.source.keywords.setdefault(node.arg, []).append(node)
-        return scope
-
-    def import_(self, node: ast.Import, scope: Scope) -> None:
-        self.source.imports.append(node)
-        for alias in node.names:
-            self.source.parents[alias] = node
-            name = alias.asname or alias.name.partition(".")[0]
-            self.bind(scope, name, "import", alias, alias.name if alias.asname else name)
-
-    def import_from(self, node: ast.ImportFrom, scope: Scope) -> None:
-        source = self.source
-        source.imports.append(node)
-        module = source.absolute(node.module, node.level)
-        for alias in node.names:
-            source.parents[alias] = node
-            if alias.name == "*":
-                source.stars.append(node)
-                continue
-            qualified = source._through_index(f"{module}.{alias.name}")
-            binding = self.bind(scope, alias.asname or alias.name, "import", alias, qualified)
-            binding.indexed = qualified != f"{module}.{alias.name}"
-
-    def outer(self, node: ast.Global | ast.Nonlocal, scope: Scope) -> None:
-        for name in node.names:
-            scope.outer[name] = "global" if isinstance(node, ast.Global) else "nonlocal"
-
-    def handler(self, node: ast.ExceptHandler, scope: Scope) -> Scope:
-        if node.name:
-            self.bind(scope, node.name, "other", node)
-        return scope
-
-    def match_name(self, node: ast.AST, scope: Scope) -> Scope:
-        name = getattr(node, "name", None) or getattr(node, "rest", None)
-        if name:
-            self.bind(scope, name, "other", node)
-        return scope
-
-
-_SPECIAL: Mapping[type[ast.AST], Callable[..., Scope | None]] = {
-    ast.FunctionDef: _Walker.function,
-    ast.AsyncFunctionDef: _Walker.function,
-    ast.Lambda: _Walker.lambda_,
-    ast.ClassDef: _Walker.class_,
-    ast.ListComp: _Walker.comprehension,
-    ast.SetComp: _Walker.comprehension,
-    ast.DictComp: _Walker.comprehension,
-    ast.GeneratorExp: _Walker.comprehension,
-    ast.AnnAssign: _Walker.annotated,
-    ast.Call: _Walker.call,
-    ast.Assign: _Walker.assigned,
-    ast.keyword: _Walker.keyword,
-    ast.Import: _Walker.import_,
-    ast.ImportFrom: _Walker.import_from,
-    ast.Global: _Walker.outer,
-    ast.Nonlocal: _Walker.outer,
-    ast.ExceptHandler: _Walker.handler,
-    ast.MatchAs: _Walker.match_name,
-    ast.MatchStar: _Walker.match_name,
-    ast.MatchMapping: _Walker.match_name,
-}
+__all__ = ["Binding", "NameError_", "Resolved", "Scope", "Source", "SourceError", "comments_of", "parse"]
