@@ -9,7 +9,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from jaxmigrate.codemod import Piece, ReplaceText
-from jaxmigrate_codemods._pjit import CONSTRAINT, LAX_CONSTRAINT, PJIT, function_body, is_partial, is_visible, line, use_of
+from jaxmigrate_codemods._pjit import (
+    CONSTRAINT,
+    LAX_CONSTRAINT,
+    PJIT,
+    SHARDINGS,
+    function_body,
+    is_partial,
+    is_visible,
+    line,
+    use_of,
+)
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
@@ -20,6 +30,8 @@ MESHES = frozenset(
         "jax.experimental.sharding.Mesh", "jax._src.mesh.Mesh", "jax._src.sharding.Mesh", "jax._src.interpreters.pxla.Mesh",
     }
 )  # fmt: skip
+_MESH_CONTEXT = "jax.experimental.maps.mesh"
+"""Until 0.3.7 a function that gave a context, not a mesh."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _BLIND_MODULES = (
     "functools", "numpy", "math", "time", "os", "sys", "logging", "json", "itertools", "collections", "operator", "random", "re",
@@ -72,9 +84,16 @@ class Context:
 def is_mesh(source: Source, node: ast.expr) -> bool:
     """Whether the value is known to be a Mesh."""
     value = source.value_of(node)
-    if isinstance(value, ast.Call) and source.resolve(value.func) in MESHES:
-        return True
+    if isinstance(value, ast.Call) and source.resolve(value.func) in (*MESHES, _MESH_CONTEXT):
+        return source.resolve(value.func) != _MESH_CONTEXT
     return source.infer(node) == "jax.sharding.Mesh" or _used_as_mesh(source, node)
+
+
+def has_automatic_axes(source: Source, node: ast.expr) -> bool:
+    """Whether the mesh is made by the constructor, whose axes are of the old kind (those of `jax.make_mesh` are explicit)."""
+    made = source.value_of(node)
+    plain = isinstance(made, ast.Call) and source.resolve(made.func) in MESHES
+    return plain and isinstance(made, ast.Call) and all(k.arg in ("devices", "axis_names") for k in made.keywords)
 
 
 def _used_as_mesh(source: Source, node: ast.expr) -> bool:
@@ -297,7 +316,8 @@ def _look(source: Source, node: ast.AST, converted: Collection[ast.Call], needs:
 def _look_at_call(source: Source, call: ast.Call, needs: Needs) -> Iterator[ast.AST]:
     qualified = source.resolve(call.func)
     if qualified in _CONSTRAINTS:
-        needs.constraints.append(call)
+        if not _brings_mesh(source, call):
+            needs.constraints.append(call)
     elif qualified is not None and _is_blind(qualified):
         for position in _FUNCTIONS_AT.get(qualified, ()):
             yield from _run_by(source, call, position, needs)
@@ -305,6 +325,13 @@ def _look_at_call(source: Source, call: ast.Call, needs: Needs) -> Iterator[ast.
         yield body
     elif not _is_blind_builtin(source, call.func) and not _is_blind_method(source, call.func):
         needs.other.append(call)
+
+
+def _brings_mesh(source: Source, constraint: ast.Call) -> bool:
+    """Whether with_sharding_constraint is given a sharding, not a bare spec."""
+    given = constraint.args[1] if len(constraint.args) > 1 else next((k.value for k in constraint.keywords), None)
+    value = source.value_of(given) if given is not None else None
+    return isinstance(value, ast.Call) and source.resolve(value.func) in SHARDINGS
 
 
 def _run_by(source: Source, call: ast.Call, position: int, needs: Needs) -> Iterator[ast.AST]:

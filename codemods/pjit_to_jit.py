@@ -283,7 +283,7 @@ def _fates(source: Source, plans: list[_Plan]) -> dict[ast.With, list[Change]]:
             continue
         if not needs.constraints:
             fates[statement] = [ReplaceText(a, b, "") for a, b in _mesh.dedented(source, statement)]
-        elif not source.tracing_evidence(statement) and all(_makes_no_arrays(source, s, converted) for s in statement.body):
+        elif _may_set_mesh(source, statement, converted):
             item = statement.items[0].context_expr
             fates[statement] = [ReplaceExpr(item, Template("{jax.set_mesh}({mesh})", {"mesh": item}))]
     return fates
@@ -295,6 +295,13 @@ def _inner(functions: Iterable[ast.AST]) -> Iterator[ast.AST]:
             yield function.body
         elif isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield from function.body
+
+
+def _may_set_mesh(source: Source, statement: ast.With, converted: set[ast.Call]) -> bool:
+    mesh = statement.items[0].context_expr
+    if source.tracing_evidence(statement) or not _mesh.has_automatic_axes(source, mesh):
+        return False
+    return all(_makes_no_arrays(source, s, converted) for s in statement.body)
 
 
 def _makes_no_arrays(source: Source, statement: ast.stmt, converted: set[ast.Call]) -> bool:

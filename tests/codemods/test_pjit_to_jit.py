@@ -224,6 +224,21 @@ def test_context_stays_when_an_inner_function_constrains() -> None:
     assert "with mesh:\n    y = f(x + 1)\n" in result(source + "with mesh:\n    y = f(x + 1)\n")
 
 
+def test_set_mesh_is_not_for_meshes_of_another_kind() -> None:
+    source = "def run(mesh: Mesh, x):\n    f = pjit(lambda a: jax.lax.with_sharding_constraint(a, P('x')), in_shardings=P('x'))\n"
+    assert "    with mesh:\n        return f(x)\n" in result(source + "    with mesh:\n        return f(x)\n")
+
+
+def test_constraint_that_brings_its_mesh_needs_no_context() -> None:
+    source = "f = pjit(lambda a: jax.lax.with_sharding_constraint(a, NamedSharding(mesh, P('x'))), in_shardings=P('x'))\n"
+    assert result(source + CALL).endswith("\ny = f(x)\n")
+
+
+def test_function_that_gave_a_mesh_context() -> None:
+    source = "from jax.experimental import maps\nm = maps.mesh(np.array(jax.devices()), ('x',))\n"
+    kept(source + ROWS + "with m:\n    y = f(x)\n", "no mesh is certain")
+
+
 def test_context_with_a_name_or_a_second_item_stays() -> None:
     assert "with mesh as m:\n" in result(ROWS + "with mesh as m:\n    y = f(x)\n")
     assert "with mesh, open(p):\n" in result(ROWS + "with mesh, open(p):\n    y = f(x)\n")
