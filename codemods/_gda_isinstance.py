@@ -129,7 +129,7 @@ def _without(site: NameSite, call: ast.Call, why: str) -> Reports:
         negated = isinstance(parent.op, ast.Not) and statement.test is parent
         return Rewrite(message.format("this assertion goes"), REVIEW, (DeleteStatement(statement),)) if negated else None
     if isinstance(parent, ast.If) and parent.test is test:
-        return Rewrite(message.format("this arm goes"), REVIEW, (KeepBlock(parent, "orelse"),))
+        return Rewrite(message.format("this is a branch that goes, with its comments"), REVIEW, (KeepBlock(parent, "orelse"),))
     if isinstance(parent, ast.IfExp) and parent.test is test:
         return Rewrite(message.format("the other value stays"), REVIEW, (site.replace("{rest}", parent, rest=parent.orelse),))
     if isinstance(parent, ast.BoolOp):
