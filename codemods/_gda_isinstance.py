@@ -82,16 +82,18 @@ def _other_tests(site: NameSite, call: ast.Call) -> Iterator[tuple[ast.Call, lis
 
 def _own_test(site: NameSite, call: ast.Call) -> ast.Call | None:
     """A test for jax.Array: then code for GDAs beside it is code for what no longer exists."""
-    for other, kinds in _other_tests(site, call):
-        if any(site.source.resolve(k) in _NEW and _leaf(k) == "Array" for k in kinds):
-            return other
-    return None
+    return next((other for other, kinds in _other_tests(site, call) if any(_is_new(site, k) for k in kinds)), None)
+
+
+def _is_new(site: NameSite, kind: ast.expr) -> bool:
+    """Whether jax.Array is meant, not an old class whose import became ``from jax import Array as DA`` in this run."""
+    return site.source.resolve(kind) in _NEW and _leaf(kind) == "Array"
 
 
 def _local_test(site: NameSite, call: ast.Call) -> ast.Call | None:
     """A test for one of the classes of local arrays, also where this run made it jax.Array under a name of its own."""
     for other, kinds in _other_tests(site, call):
-        if any((site.source.resolve(k) or "").rpartition(".")[2] in FAMILY for k in kinds):
+        if any((site.source.resolve(k) or "").rpartition(".")[2] in FAMILY and not _is_new(site, k) for k in kinds):
             return other
     return None
 

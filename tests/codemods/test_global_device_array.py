@@ -427,13 +427,16 @@ def test_tests_that_must_not_become_wider(before: str, after: str) -> None:
     [
         pytest.param("    if not isinstance(x, GlobalDeviceArray):\n        raise ValueError\n", id="demanded"),
         pytest.param("    assert isinstance(x, GlobalDeviceArray)\n", id="asserted"),
+        pytest.param("    if isinstance(x, jax.Array):\n        return y\n    assert isinstance(x, GlobalDeviceArray)\n", id="asserted-after-a-test"),
         pytest.param("    if isinstance(x, GlobalDeviceArray):\n        return y.mesh\n", id="mesh-of-another"),
     ],
 )
 def test_demands_become_demands_for_an_array(source: str) -> None:
     result = run(BOTH + source, select=SELECT)
     assert b"isinstance(x, jax.Array)" in result.after
+    assert b"GlobalDeviceArray" not in result.after
     assert b"sharding" not in result.after
+    assert b"addressable" not in result.after
 
 
 def test_type_that_stands_beside_jax_array_is_safe() -> None:
