@@ -25,14 +25,21 @@ DEVICE_ARRAYS = frozenset(
         "jax.numpy.DeviceArray",
         "jax.experimental.global_device_array.DeviceArray",
         "jax.lib.xla_client.ArrayImpl",
+        "jax.DeviceArray",
+        "jax.interpreters.xla.CppDeviceArray",
+        "jax.interpreters.xla.DeviceArrayProtocol",
+        "jax.interpreters.xla.DeviceValue",
+        "jax._src.numpy.lax_numpy.DeviceArray",
+        "jax._src.numpy.lax_numpy._DeviceArray",
+        "jax._src.numpy.ndarray.DeviceArray",
         *(f"{m}.{n}" for m in _XLA for n in ("DeviceArray", "_DeviceArray", "_CppDeviceArray", "Buffer")),
         *(f"jax._src.device_array.{n}" for n in _IMPLEMENTATION),
         *(f"{m}.{n}" for m in _EXTENSION for n in ("DeviceArray", "Buffer", "PyLocalBuffer", "DeviceArrayBase", "ArrayImpl")),
-        *(f"{m}.{n}" for m in _CLIENT for n in ("Buffer", "DeviceArrayBase")),
+        *(f"{m}.{n}" for m in _CLIENT for n in ("Buffer", "DeviceArray", "DeviceArrayBase")),
         *(f"{m}.{n}" for m in _INTERNAL for n in ("DeviceArray", "Buffer", "PyLocalBuffer", "DeviceArrayBase")),
     }
 )
-"""Every qualified name under which the class of single-device arrays could be had."""
+"""Every qualified name under which the class of single-device arrays could be had, or was looked for."""
 
 DEVICES = frozenset({*(f"{m}.Device" for m in _XLA), *(f"{m}.Device" for m in _EXTENSION), "jax.lib.xla_client.Device"})
 """The class of devices where it lived beside the array class."""

@@ -274,6 +274,7 @@ _ROLES = {
     "dict-key": _keyed,
 }
 
+codemod.gone = {"jax._src.device_array": "there is one class of arrays, jax.Array"}
 codemod.rename(dict.fromkeys(sorted(DEVICE_ARRAYS), ARRAY), handler=_array)
 codemod.rename(dict.fromkeys(sorted(DEVICES), "jax.Device"))
 
