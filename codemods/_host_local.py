@@ -6,12 +6,15 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jaxmigrate_codemods._pjit import HOST_LOCAL, TO_LOCAL, Called, Pjit, is_global, is_replicated
+from jaxmigrate_codemods._pjit import HOST_LOCAL, TO_LOCAL, Called, Pjit, is_global, is_replicated, is_traced
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
 
-_WORDS = ("process_index", "process_count", "host_id", "host_count", "num_processes", "process_id", "host_local_array")
+_WORDS = ("process_index", "process_count")
+_NAMES = ("jax.host_count", "jax.host_id", "jax.host_ids", "jax.distributed", "jax.distributed.initialize")
+_HELPERS = ("assert_equal", "broadcast_one_to_all", "process_allgather", "sync_global_devices")
+"""What multi-process programs call; the converters are no evidence, since this run may have put them there."""
 _OUTPUT_FLAG = "jax_parallel_functions_output_gda"
 
 
@@ -25,10 +28,9 @@ class Input:
 
 def is_multi_process(source: Source) -> bool:
     """Whether the file says itself that several processes run it."""
-    if any(source.mentions(word) for word in _WORDS) or source.names("jax.distributed", "jax.distributed.initialize"):
+    if any(source.mentions(word) for word in _WORDS):
         return True
-    helpers = "sync_global_devices", "broadcast_one_to_all", "process_allgather", "assert_equal"
-    return bool(source.names(*(f"jax.experimental.multihost_utils.{name}" for name in helpers)))
+    return bool(source.names(*_NAMES, *(f"jax.experimental.multihost_utils.{name}" for name in _HELPERS)))
 
 
 def outputs_stay_global(source: Source) -> bool:
@@ -39,8 +41,8 @@ def outputs_stay_global(source: Source) -> bool:
 def inputs(source: Source, use: Pjit, called: Called) -> list[Input] | None:
     """The host-local arguments of one call; None when arguments and specs cannot be matched."""
     given = use.in_shardings()
-    if given is None:
-        return []
+    if given is None or is_traced(source, called.call):
+        return []  # inside another pjit all values are global already
     arguments = use.dynamic(source, called.arguments)
     specs = source.value_of(given[1])
     if arguments is None or called.starred:

@@ -167,7 +167,8 @@ class Pjit:
         except (ValueError, TypeError):
             return None
         positions = {numbers} if isinstance(numbers, int) else set(numbers or ())
-        positions = {n % len(arguments) if arguments else n for n in positions if isinstance(n, int)}
+        if not all(isinstance(n, int) and n >= 0 for n in positions):
+            return None
         return [a for i, a in enumerate(arguments) if i not in positions]
 
 
@@ -412,6 +413,12 @@ def sentinels(source: Source, node: ast.AST, depth: int = 6) -> Iterator[ast.exp
                 yield part
             if depth and (value := source.definition(part)) is not None:
                 yield from sentinels(source, value, depth - 1)
+
+
+def is_traced(source: Source, node: ast.AST) -> bool:
+    """Whether `node` is in a function that a transformation runs, where values are tracers."""
+    evidence = source.tracing_evidence(node)
+    return bool(evidence) and not evidence.startswith("this file mentions")
 
 
 def is_gone(source: Source, node: ast.expr) -> bool:

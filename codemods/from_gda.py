@@ -42,6 +42,7 @@ from jaxmigrate_codemods._pjit import (
     is_global,
     is_gone,
     is_guarded,
+    is_traced,
     line,
     sentinels,
     uses,
@@ -238,6 +239,8 @@ def _converted(source: Source, use: Pjit, value: ast.expr) -> Iterator[Change]:
 def _converted_call(source: Source, use: Pjit, called: Called, specs: list[ast.expr]) -> Iterator[Change]:
     where = f"the call in line {called.call.lineno}"
     arguments = use.dynamic(source, called.arguments)
+    if is_traced(source, called.call):
+        raise _Manual(f"{where} is inside a function that is itself transformed")
     if called.starred or called.call.keywords:
         raise _Manual(f"{where} passes its arguments by * or by keyword")
     if arguments is None or len(arguments) != len(specs):

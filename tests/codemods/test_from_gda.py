@@ -99,6 +99,16 @@ def test_one_bad_call_spoils_the_good_one() -> None:
     mixed(MIXED + "with mesh:\n    f(a, b)\n    f(*ab)\n", "the call in line 7")
 
 
+def test_call_inside_another_pjit() -> None:
+    source = "def outer(a, b):\n    return f(a, b)\nouter = pjit(outer, in_axis_resources=None, out_axis_resources=None)\n"
+    mixed(MIXED + source + "with mesh:\n    outer(a, b)\n", "inside a function that is itself transformed")
+
+
+def test_static_arguments_counted_from_the_end() -> None:
+    source = "f = pjit(g, in_axis_resources=(FROM_GDA, P('x')), static_argnums=-1)\nwith mesh:\n    f(a, b, 1)\n"
+    mixed(source, "does not have one argument for each spec")
+
+
 def test_no_mesh_at_the_call() -> None:
     unchanged(IMPORT + MIXED + "def run(context, a, b):\n    with context:\n        return f(a, b)\n", findings=[IMPORTED, "no mesh can be named"])
 

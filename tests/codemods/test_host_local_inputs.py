@@ -64,6 +64,16 @@ def test_global_device_array() -> None:
     unchanged(HEAD + RANK + source + STEP + CALL)
 
 
+def test_call_inside_another_pjit() -> None:
+    outer = "def g(x):\n    return f(x)\ng = pjit(g, in_shardings=None, out_shardings=None)\nwith mesh:\n    g(x)\n"
+    unchanged(HEAD + RANK + STEP + outer)
+
+
+@pytest.mark.parametrize("line", ["pool = Pool(num_processes=4)", "process_id = os.getpid()", "host_id = 'a'", "r.host_id = 1"])
+def test_other_processes_and_hosts(line: str) -> None:
+    unchanged(HEAD + "import os\nfrom multiprocessing import Pool\n" + line + "\n" + STEP + CALL)
+
+
 def test_plain_jit() -> None:
     unchanged(HEAD + RANK + "f = jax.jit(lambda x: x)\n" + CALL)
 

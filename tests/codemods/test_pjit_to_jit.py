@@ -198,6 +198,17 @@ def test_context_goes_from_around_code_that_does_not(statement: str) -> None:
     assert text == f"{JIT}def run(x):\n    y = f(x)\n    {statement}\n"
 
 
+@pytest.mark.parametrize("look", ["maps.xmap(len, [], [])(y)", "maps.thread_resources.env", "pxla.thread_resources.env.physical_mesh"])
+def test_context_stays_for_what_reads_it(look: str) -> None:
+    imports = "from jax.experimental import maps\nfrom jax.interpreters import pxla\n"
+    assert f"with mesh:\n    y = f(x)\n    z = {look}\n" in result(f"{imports}{ROWS}with mesh:\n    y = f(x)\n    z = {look}\n")
+
+
+def test_context_stays_when_the_function_reads_it() -> None:
+    source = "from jax.interpreters import pxla\nf = pjit(lambda a: a * pxla.thread_resources.env.physical_mesh.size, in_shardings=P('x'))\n"
+    assert result(source + CALL).endswith(CALL)
+
+
 def test_context_stays_for_a_function_that_stays() -> None:
     text = result(ROWS + "k = pjit(lambda a: a, in_shardings=specs())\nwith mesh:\n    y = k(f(x))\n")
     assert text == JIT + "k = pjit(lambda a: a, in_shardings=specs())\nwith mesh:\n    y = k(f(x))\n"
