@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from jaxmigrate.discovery import PYTHON, discover, git_root, kind_of
 from jaxmigrate.model import ProjectIndex
 
 _FROM = re.compile(
@@ -28,6 +29,8 @@ _BOUND = re.compile(
 _WORD = re.compile(rb"\w+")
 _COMMENT = re.compile(rb"#[^\n]*")
 _NEVER_OURS = sys.stdlib_module_names | {"jax", "jaxlib", "numpy", "scipy"}
+_PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
+_SOURCE_FOLDERS = ("src", "lib", "python")
 _ROUNDS = 5
 """A name is followed through at most this many modules."""
 
@@ -130,14 +133,21 @@ class Indexer:
                     self._aliases.setdefault((item.local or item.module, item.qualified), []).append(path)
         return imports
 
-    def may_take(self, data: bytes) -> bool:
+    def _may_take(self, data: bytes) -> bool:
         """Whether the file may take an import that may be migrated away; cheap, since it is asked of whole projects."""
         sources = self._wanted.keys() & _imported_words(data)
         return any(name in data for source in sources for name in self._wanted[source])
 
-    def exporters(self) -> list[str]:
-        """The files with such imports."""
-        return [self._paths[module] for module in self._legacy]
+    def of_project(self, hits: Iterable[str], others: Iterable[str]) -> ProjectIndex:
+        """The index; who takes what may be migrated away is asked of `others`, and of the whole projects of the hits."""
+        if self._legacy:
+            exporters = [os.path.abspath(self._paths[module]) for module in self._legacy]
+            around = _surroundings(exporters, self.names).union(map(os.path.abspath, others))
+            for path in sorted(around.difference(map(os.path.abspath, hits))):
+                data = self._read(path)
+                if self._may_take(data):
+                    self.add_consumer(path, data)
+        return self.finish()
 
     def finish(self) -> ProjectIndex:
         """The index of everything that was added."""
@@ -221,6 +231,42 @@ def _lines(data: bytes) -> bytes:
 
 def _tail(name: str) -> str:
     return name.rpartition(".")[2]
+
+
+def _surroundings(exporters: Iterable[str], names: ModuleNames) -> set[str]:
+    """The Python files that may import from one of `exporters`: those of its checkout, project, package or folder."""
+    around: set[str] = set()
+    listings: dict[tuple[str, bool], set[str]] = {}
+    for path in exporters:
+        for top in _tops(path, names.root(path)) if path not in around else ():
+            if top not in listings:
+                listings[top] = _python_files(*top)
+            if path in listings[top]:
+                around |= listings[top]
+                break
+    return around
+
+
+def _tops(path: str, root: str) -> Iterator[tuple[str, bool]]:
+    """Folders to look in for who imports from `path`, widest first, and whether below them too; `root` holds its package.
+
+    A checkout that ignores the file is not its own.
+    """
+    top = git_root(root)
+    if top is not None:
+        yield top, True
+    parent, name = os.path.split(root)
+    for folder in (root, parent) if name in _SOURCE_FOLDERS else (root,):
+        if any(os.path.exists(os.path.join(folder, mark)) for mark in _PROJECT_FILES):
+            yield folder, True
+    inside = os.path.relpath(path, root).split(os.sep)
+    yield (os.path.join(root, inside[0]), True) if len(inside) > 1 else (root, False)
+
+
+def _python_files(top: str, recursive: bool) -> set[str]:
+    if recursive:
+        return {path for path, kind in discover([top]).files if kind == PYTHON}
+    return {os.path.join(top, name) for name in os.listdir(top) if kind_of(name) == PYTHON}
 
 
 def _may_be(imported: str, module: str) -> bool:

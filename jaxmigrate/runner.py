@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import gc
 import os
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from jaxmigrate.discovery import PYTHON, TEXT, discover, git_root, kind_of
+from jaxmigrate.discovery import PYTHON, TEXT
 from jaxmigrate.gate import has_trace, prefilter
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future, ProcessPoolExecutor
-
     from jaxmigrate.model import FileResult, ProjectIndex, Settings
     from jaxmigrate.project import Indexer
 
@@ -25,12 +22,10 @@ PARALLEL_BYTES = 1_000_000
 """Bytes to parse from which several processes are faster than one."""
 _CHUNK_BYTES = 100_000
 _CHUNK_FILES = 16
-_AHEAD = 4
-"""Chunks per worker that are handed out before their results are taken: bounds what is kept in memory."""
 _READ = 1 << 20
 _MANY = 1000
 """Files from which it matters how often each is searched."""
-_PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
+_PROJECT_MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 _COLLECT = 200
 """Files after which cycles are collected while automatic collection is off: that costs a fifth of the time and finds little."""
 
@@ -131,8 +126,9 @@ class _Look:
             self.traced.append(path)
         else:
             self.hits.append((number, _hit(path, data)))
-            self.indexer = self.indexer or _indexer()
-            self.indexer.add(path, data)
+            if len(data) <= MAX_BYTES:
+                self.indexer = self.indexer or _indexer()
+                self.indexer.add(path, data)
 
 
 def _grouping(files: Sequence[tuple[str, str]]) -> Callable[[str], str]:
@@ -142,7 +138,7 @@ def _grouping(files: Sequence[tuple[str, str]]) -> Callable[[str], str]:
         common = os.path.commonpath([min(paths), max(paths)])
     except ValueError:  # none, or both absolute and relative ones
         return lambda path: ""
-    if any(os.path.exists(os.path.join(common or ".", mark)) for mark in (".git", *_PROJECT_FILES)):
+    if any(os.path.exists(os.path.join(common or ".", mark)) for mark in _PROJECT_MARKS):
         return lambda path: ""
     start = len(common) + 1 if common else 0
     return lambda path: path[: max(path.find("/", start), 0)]
@@ -182,6 +178,14 @@ def _indexer() -> Indexer:
     return Indexer(_content, prefilter)
 
 
+def _content(path: str) -> bytes:
+    """What the index can learn from: nothing, if the file has gone."""
+    try:
+        return _read(path)
+    except OSError:
+        return b""
+
+
 def process(
     survey: Survey,
     settings: Settings,
@@ -193,7 +197,9 @@ def process(
     """Rewrite the hits of a survey and yield their results in order."""
     if not survey.hits:
         return
-    work = _Work(settings, _index(survey))
+    indexer = survey.indexer
+    index = indexer.of_project([hit.path for hit in survey.hits], survey.traced) if indexer else None
+    work = _Work(settings, index)
     workers = _workers(survey.hits, jobs)
     results = _parallel(survey.hits, work, workers) if workers > 1 else map(work.rewrite, survey.hits)
     with_facts: list[FileResult] = []
@@ -233,69 +239,6 @@ def _write(result: FileResult) -> FileResult:
         return result
     error = write_atomically(result.path, result.before, result.after)
     return _failed(result.path, error.message) if error else replace(result, written=True)
-
-
-def _index(survey: Survey) -> ProjectIndex | None:
-    """The index of the project; who takes a migrated name from a hit is asked of its whole project, also outside of the run."""
-    indexer = survey.indexer
-    if indexer is None:
-        return None
-    if indexer.exporters():
-        hits = {os.path.abspath(hit.path) for hit in survey.hits}
-        others = _surroundings(indexer)
-        others.update(map(os.path.abspath, survey.traced))
-        for path in sorted(others - hits):
-            _add_consumer(indexer, path)
-    return indexer.finish()
-
-
-def _surroundings(indexer: Indexer) -> set[str]:
-    """The Python files that may import what will be migrated away: those of its checkout, project, package or folder."""
-    around: set[str] = set()
-    listings: dict[tuple[str, bool], set[str]] = {}
-    for path in map(os.path.abspath, indexer.exporters()):
-        for top in _tops(path, indexer.names.root(path)) if path not in around else ():
-            if top not in listings:
-                listings[top] = _python_files(*top)
-            if path in listings[top]:
-                around |= listings[top]
-                break
-    return around
-
-
-def _tops(path: str, root: str) -> Iterator[tuple[str, bool]]:
-    """Folders to look in for who imports from `path`, widest first, and whether below them too; `root` holds its package.
-
-    A checkout that ignores the file is not its own.
-    """
-    top = git_root(root)
-    if top is not None:
-        yield top, True
-    for folder in (root, os.path.dirname(root)):
-        if any(os.path.exists(os.path.join(folder, name)) for name in _PROJECT_FILES):
-            yield folder, True
-    inside = os.path.relpath(path, root).split(os.sep)
-    yield (os.path.join(root, inside[0]), True) if len(inside) > 1 else (root, False)
-
-
-def _python_files(top: str, recursive: bool) -> set[str]:
-    if recursive:
-        return {path for path, kind in discover([top]).files if kind == PYTHON}
-    return {os.path.join(top, name) for name in os.listdir(top) if kind_of(name) == PYTHON}
-
-
-def _add_consumer(indexer: Indexer, path: str) -> None:
-    data = _content(path)
-    if indexer.may_take(data):
-        indexer.add_consumer(path, data)
-
-
-def _content(path: str) -> bytes:
-    """What the index can learn from: nothing, if the file has gone."""
-    try:
-        return _read(path)
-    except OSError:
-        return b""
 
 
 class _Work:
@@ -381,30 +324,16 @@ def _processors() -> int:
 
 
 def _parallel(hits: Sequence[Hit], work: _Work, workers: int) -> Iterator[FileResult]:
-    """The results in order, from a pool that is made again when a worker dies."""
-    from concurrent.futures.process import BrokenProcessPool
+    # Imported here once, instead of in every process that is forked.
+    import jaxmigrate.cst
+    import jaxmigrate.engine  # noqa: F401
+    from jaxmigrate.pool import Pool
 
-    chunks = deque(_chunks(hits))
-    waiting: deque[tuple[list[Hit], Future[list[FileResult]]]] = deque()
-    pool = _pool(work, workers)
-    try:
-        while chunks or waiting:
-            while chunks and len(waiting) < workers * _AHEAD:
-                chunk = chunks.popleft()
-                waiting.append((chunk, _submit(pool, chunk)))
-            chunk, future = waiting.popleft()
-            try:
-                yield from future.result()
-            except BrokenProcessPool:
-                lost = [chunk, *(chunk for chunk, _ in waiting)]
-                waiting.clear()
-                pool.shutdown()
-                yield from (_alone(hit, work) for chunk in lost for hit in chunk)
-                pool = _pool(work, workers)
-    except BaseException:
-        _stop(pool)
-        raise
-    pool.shutdown()
+    return Pool(work.rewrite, workers, _died).map(_chunks(hits))
+
+
+def _died(hit: Hit) -> FileResult:
+    return _failed(hit.path, "worker died on it (killed, or out of memory)")
 
 
 def _chunks(hits: Sequence[Hit]) -> Iterator[list[Hit]]:
@@ -419,77 +348,3 @@ def _chunks(hits: Sequence[Hit]) -> Iterator[list[Hit]]:
             chunk, size = [], 0
     if chunk:
         yield chunk
-
-
-def _alone(hit: Hit, work: _Work) -> FileResult:
-    """Rewrite a file in a process of its own, to tell the one that kills its worker from those that were with it."""
-    from concurrent.futures.process import BrokenProcessPool
-
-    pool = _pool(work, 1)
-    try:
-        result = _submit(pool, [hit]).result()[0]
-    except BrokenProcessPool:
-        result = _failed(hit.path, "worker died on it (killed, or out of memory)")
-    except BaseException:
-        _stop(pool)
-        raise
-    pool.shutdown()
-    return result
-
-
-def _pool(work: _Work, workers: int) -> ProcessPoolExecutor:
-    import multiprocessing
-    import sys
-    from concurrent.futures import ProcessPoolExecutor
-
-    # Imported here once, instead of in every process that is forked.
-    import jaxmigrate.cst
-    import jaxmigrate.engine  # noqa: F401
-
-    method = "fork" if sys.platform == "linux" else None
-    return ProcessPoolExecutor(workers, multiprocessing.get_context(method), _start_worker, (work,))
-
-
-def _submit(pool: ProcessPoolExecutor, chunk: list[Hit]) -> Future[list[FileResult]]:
-    """Hand over a chunk; workers that start here never see Ctrl-C, which is for the parent to deal with."""
-    import signal
-    from concurrent.futures import Future
-    from concurrent.futures.process import BrokenProcessPool
-
-    blocking = hasattr(signal, "pthread_sigmask")
-    previous = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if blocking else ()
-    try:
-        return pool.submit(_rewrite_chunk, chunk)
-    except BrokenProcessPool as error:
-        broken: Future[list[FileResult]] = Future()
-        broken.set_exception(error)
-        return broken
-    finally:
-        if blocking:
-            signal.pthread_sigmask(signal.SIG_SETMASK, previous)
-
-
-def _stop(pool: ProcessPoolExecutor) -> None:
-    """End the pool without waiting for what its workers are doing."""
-    processes = list((getattr(pool, "_processes", None) or {}).values())
-    pool.shutdown(wait=False, cancel_futures=True)
-    for process_ in processes:
-        process_.terminate()
-
-
-_work: _Work | None = None
-"""Set in worker processes only."""
-
-
-def _start_worker(work: _Work) -> None:
-    import signal
-
-    global _work
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    gc.disable()
-    _work = work
-
-
-def _rewrite_chunk(chunk: list[Hit]) -> list[FileResult]:
-    assert _work is not None
-    return [_work.rewrite(hit) for hit in chunk]

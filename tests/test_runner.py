@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from jaxmigrate import runner
+from jaxmigrate import project, runner
 from jaxmigrate.model import FileResult, ProjectIndex, Settings, Status, Version
 
 SETTINGS = Settings(Version((0, 12)))
@@ -203,7 +203,7 @@ def test_script_is_asked_about_in_its_folder_only(write: Write, monkeypatch: pyt
     files = write(
         compat="jax taken\n" + LEGACY, user="from compat import DeviceArray\n", **{"sub/other": "from compat import X\n"}
     )
-    monkeypatch.setattr(runner, "discover", None)
+    monkeypatch.setattr(project, "discover", None)
     assert run(files[:1]) == [("compat", "[('compat', frozenset({'DeviceArray'}))]")]
 
 
