@@ -5,7 +5,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from jaxmigrate.codemod import REVIEW, SAFE, AttributeSite, CallSite, EditCall, Piece, Report, Reports, Rewrite, Template
+from jaxmigrate.codemod import (
+    REVIEW,
+    SAFE,
+    AttributeSite,
+    CallSite,
+    EditCall,
+    NameSite,
+    Piece,
+    Report,
+    Reports,
+    Rewrite,
+    Template,
+)
 from jaxmigrate_codemods import _gda
 from jaxmigrate_codemods._sharding_paths import SERIALIZATION
 
@@ -14,6 +26,10 @@ MANAGER = MANAGERS[1]
 """The type of a manager, as type inference names it."""
 _JOINED = "meshes and mesh axes are one list of shardings since 0.3.22"
 _ONE = "async_deserialize takes a sharding instead of mesh and axes"
+_EITHER = (
+    "until 0.3.21 the signature began with meshes and mesh axes, since then with shardings: if these are meshes, give "
+    "NamedSharding(mesh, axes) for the two"
+)
 _DIRECTORIES = "{what} takes no directories any more: rename the directory in the on_commit_callback of serialize (0.3.16)"
 
 
@@ -28,16 +44,20 @@ def saved_arrays(site: CallSite) -> Reports:
 
 def run_deserialization(site: CallSite) -> Reports:
     """Meshes and mesh axes were two lists until 0.3.21."""
+    if any(isinstance(a, ast.Starred) for a in site.node.args):
+        return site.manual(_EITHER)
     return _joined(site, site.node, known=True)
 
 
 def async_deserialize(site: CallSite) -> Reports:
     """One mesh and one spec became one sharding, whose parameter has another name in most releases."""
-    if site.has_star() or site.partial:
+    if site.partial:
         return None
     args, mesh, axes = site.node.args, site.keyword("mesh"), site.keyword("mesh_axes")
-    if len(args) > 1 and axes is None and site.source.infer(args[0]) == "jax.sharding.Mesh":
-        return _with_sharding(site, args[0], args[1], 1)
+    if any(isinstance(a, ast.Starred) for a in args):
+        return site.manual(_EITHER)
+    if len(args) > 1 and axes is None:
+        return _mesh_first(site, args)
     if args and mesh is None and axes is not None:
         return _with_sharding(site, args[0], axes.value, "mesh_axes")
     if args or mesh is None or axes is None:
@@ -48,6 +68,33 @@ def async_deserialize(site: CallSite) -> Reports:
     rest = [site.text(k).replace("{", "{{").replace("}", "}}") for k in site.node.keywords if k not in (mesh, axes)]
     pieces: dict[str, Piece] = {**sharding.pieces, "callee": site.node.func}
     return Rewrite(_ONE, SAFE, (site.replace(f"{{callee}}({', '.join([sharding.text, *rest])})", None, **pieces),))
+
+
+def _mesh_first(site: CallSite, args: list[ast.expr]) -> Reports:
+    """Mesh, axes and spec by position, or sharding, spec and shape: what the first is decides."""
+    kind, first = site.source.infer(args[0]), site.text(args[0])
+    named = site.keyword("tensorstore_spec") is not None  # then two arguments before it are mesh and axes
+    if kind == "jax.sharding.Mesh" or named:
+        return _with_sharding(site, args[0], args[1], 1)
+    if (kind or "").startswith("jax.sharding.") or "shard" in first.lower() or len(args) < 3:
+        return None
+    if "mesh" in first.lower():
+        report = _with_sharding(site, args[0], args[1], 1)
+        return Rewrite(f"{report.message}, assuming that {first} is a mesh", REVIEW, report.changes)
+    return site.manual(_EITHER)
+
+
+RESTORING = ("run_deserialization", "async_deserialize")
+
+
+def restoring_as_value(site: NameSite) -> Reports:
+    """``tree_map(async_deserialize, meshes, axes, specs)``."""
+    call = site.parent()
+    if site.role == "call" or not isinstance(call, ast.Call):
+        return None
+    rest = [site.text(a).lower() for a in (*call.args, *call.keywords) if a is not site.node]
+    meshes = any("mesh" in text and "shard" not in text for text in rest)
+    return site.manual(_EITHER) if meshes or len(rest) > 2 else None
 
 
 def _with_sharding(site: CallSite, mesh: ast.expr, axes: ast.expr, drop: int | str) -> Rewrite:
@@ -78,10 +125,7 @@ def _by_position(site: CallSite | AttributeSite, call: ast.Call) -> Report | Non
     if "mesh" in first:
         report = _with_shardings(site, call, call.args[0], call.args[1], 0, 1)
         return Rewrite(f"{report.message}, assuming that {site.text(call.args[0])} are meshes", REVIEW, report.changes)
-    return site.manual(
-        "until 0.3.21 the signature began with meshes and mesh axes, since then with shardings: if these are meshes, write "
-        "[NamedSharding(m, s) for m, s in zip(meshes, axes)] for the two"
-    )
+    return site.manual(_EITHER)
 
 
 def _with_shardings(
@@ -123,7 +167,7 @@ def _list_of(parts: list[_gda.Part]) -> tuple[str, dict[str, Piece]]:
 
 def manager(site: CallSite) -> Reports:
     """0.3.9 gave the directories to the constructor."""
-    if len(site.positional()) > 1 or site.keyword("temp_checkpoint_dir") or site.keyword("final_checkpoint_dir"):
+    if len(site.positional()) > 1 or any(k.arg and "dir" in k.arg for k in site.node.keywords):
         return site.manual(_DIRECTORIES.format(what="the manager"))
     return None
 

@@ -29,10 +29,6 @@ MOVES: dict[str, tuple[str, ...]] = {
         *_at("XLACompatibleSharding", "jax.sharding", _EARLY, _EARLY_ARRAY, _PJIT, _SRC),
     ),
     "jax.sharding.SingleDeviceSharding": _at("SingleDeviceSharding", _EARLY, _EARLY_ARRAY),
-    "jax.extend.sharding.GSPMDSharding": (
-        *_at("OpShardingSharding", "jax.sharding", _EARLY, _PJIT, _SRC),
-        *_at("GSPMDSharding", "jax.sharding", _SRC),
-    ),
     "jax.Array": _at("Array", _EARLY_ARRAY),
     "jax.Shard": _at("Shard", _EARLY_ARRAY),
     "jax.make_array_from_callback": _at("make_array_from_callback", _EARLY_ARRAY),
@@ -44,8 +40,12 @@ MOVES: dict[str, tuple[str, ...]] = {
     "jax.core.ShapedArray": _at("ShapedArray", "jax", "jax.abstract_arrays", "jax.interpreters.xla"),
 }
 
+GSPMD = (*_at("OpShardingSharding", "jax.sharding", _EARLY, _PJIT, _SRC), *_at("GSPMDSharding", "jax.sharding", _SRC))
+"""Public in jax.sharding from 0.4.5 to 0.6.2, and in jax.extend.sharding from 0.7.0: only recent targets can have it."""
+
 _XMAP = "xmap left JAX in 0.4.31: write it with jax.shard_map, or with jax.vmap and shardings"
 _AUTO = "AUTO has no public name any more: leave the sharding unspecified, or give one"
+_LEFT_OUT = "_UNSPECIFIED is private now: leave the argument out, or say what is meant"
 _ENV = "ResourceEnv is private now: jax.set_mesh sets a mesh, jax.sharding.get_mesh() gives it"
 _PMAP = (
     "PmapSharding left JAX in 0.10.0: a NamedSharding over a mesh of one axis splits the first dimension too, "
@@ -60,6 +60,7 @@ NO_SUCCESSOR: dict[str, str] = {
     **{f"{_MAPS}.{name}": f"{name} went with xmap; {_XMAP}" for name in ("SerialLoop", "serial_loop", "make_xmap_callable")},
     **dict.fromkeys(_at("ResourceEnv", _MAPS, _PXLA), _ENV),
     **dict.fromkeys(_at("AUTO", _PJIT, _PXLA), _AUTO),
+    **dict.fromkeys((*_at("_UNSPECIFIED", _PJIT, _PXLA), *_at("UNSPECIFIED", _PJIT, _PXLA)), _LEFT_OUT),
     **dict.fromkeys(_at("PmapSharding", _EARLY, _EARLY_ARRAY, _PJIT), _PMAP),
     **dict.fromkeys(_at("sharded_jit", *_SHARDED_JIT), "sharded_jit is jax.jit with in_shardings and out_shardings"),
     **{

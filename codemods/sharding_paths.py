@@ -10,7 +10,7 @@ import ast
 from jaxmigrate.codemod import REVIEW, SAFE, UNSAFE, CallSite, Codemod, EditCall, NameSite, Reports, Rewrite, Template
 from jaxmigrate.model import Applicability
 from jaxmigrate_codemods import _gda, _serialization
-from jaxmigrate_codemods._sharding_paths import GONE, MOVES, NO_SUCCESSOR, SERIALIZATION, SERIALIZATION_MOVES
+from jaxmigrate_codemods._sharding_paths import GONE, GSPMD, MOVES, NO_SUCCESSOR, SERIALIZATION, SERIALIZATION_MOVES
 
 codemod = Codemod(
     "sharding-paths",
@@ -25,7 +25,7 @@ codemod = Codemod(
          "global_meshes", "final_checkpoint_dir", "experimental.maps", "import maps", "maps as", "maps.Mesh", "maps.mesh",
          "maps.thread_resources", "maps.xmap", "experimental.array", "experimental import array", "experimental.sharding",
          "experimental import sharding", "experimental.with_sharding_constraint", "experimental import with_sharding_constraint",
-         "pjit.AUTO", "import AUTO", ", AUTO"}
+         "pjit.AUTO", "import AUTO", ", AUTO", "_UNSPECIFIED"}
     ),
     applicability=UNSAFE,
 )  # fmt: skip
@@ -56,22 +56,23 @@ def use_of_thread_resources(site: NameSite) -> Reports:
                    "jax.set_mesh, under which jax.sharding.get_mesh() is the mesh", REVIEW, ())  # fmt: skip
 
 
-def use_of_op_sharding(site: NameSite) -> Reports:
-    """GSPMDSharding is public in jax.sharding from 0.4.5 to 0.6.2 and in jax.extend.sharding from 0.7.0."""
-    if not site.target_has("0.7.0"):
-        name = site.symbol.rpartition(".")[2]
-        return site.manual(f"{name} has no public name that both JAX {site.target} and the newest have: use a NamedSharding")
-    return None
-
-
+_GSPMD_NOW = "{jax.extend.sharding.GSPMDSharding}"
 _HANDLERS = {
     "jax.sharding.Sharding": use_of_class,
     "jax.Array": use_of_array_class,
     "jax.interpreters.pxla.thread_resources": use_of_thread_resources,
-    "jax.extend.sharding.GSPMDSharding": use_of_op_sharding,
 }
 for _new, _olds in MOVES.items():
     codemod.rename(dict.fromkeys(_olds, _new), handler=_HANDLERS.get(_new))
+
+
+@codemod.name_(*GSPMD)
+def op_sharding(site: NameSite) -> Reports:
+    """OpShardingSharding and GSPMDSharding are one class, in jax.extend since 0.7.0."""
+    name = site.symbol.rpartition(".")[2]
+    if not site.target_has("0.7.0"):
+        return site.manual(f"{name} has no public name that both JAX {site.target} and the newest have: use a NamedSharding")
+    return Rewrite(f"{name} is jax.extend.sharding.GSPMDSharding", SAFE, (site.replace(_GSPMD_NOW),)) if site.direct else None
 
 
 @codemod.name_(*NO_SUCCESSOR)
@@ -159,4 +160,7 @@ for _handler, _names in {
     _serialization.manager: ("GlobalAsyncCheckpointManager",),
 }.items():
     codemod.call(*(f"{home}.{name}" for home in SERIALIZATION for name in _names))(_handler)
+codemod.name_(*(f"{home}.{name}" for home in SERIALIZATION for name in _serialization.RESTORING))(
+    _serialization.restoring_as_value
+)
 codemod.attribute("deserialize", "serialize")(_serialization.manager_method)

@@ -38,6 +38,9 @@ OLD_SER = "from jax.experimental.gda_serialization import serialization as ser\n
         pytest.param("import jax\n# jax.experimental.maps.Mesh\nx = 'see jax.experimental.maps.Mesh for it'\n", id="text"),
         pytest.param(SER + "ser.run_deserialization([a.sharding], specs, shapes)\n", id="shapes-in-the-third-place"),
         pytest.param(SER + "ser.run_deserialization([a.sharding, b.sharding], specs)\n", id="two-arguments"),
+        pytest.param(SER + "ser.async_deserialize(s, spec, global_shape=g)\n", id="sharding-and-spec"),
+        pytest.param(SER + "ser.async_deserialize(x.sharding, spec, shape)\n", id="shape-in-the-third-place-of-the-coroutine"),
+        pytest.param(SER + "import jax\njax.tree.map(ser.async_deserialize, shardings, specs)\n", id="mapped-over-shardings"),
         pytest.param(SER + "ser.run_serialization(arrays=a, tensorstore_specs=s)\n", id="arrays-keyword"),
         pytest.param(SER + "m = ser.GlobalAsyncCheckpointManager(300)\n", id="manager-with-a-timeout"),
         pytest.param("import jax\nmodel.deserialize(a, b, c)\nmodel.serialize(gdas)\n", id="other-deserialize"),
@@ -66,6 +69,11 @@ def test_unchanged(source: str) -> None:
         pytest.param("from jax.experimental.array import Array\nArray(s, sh, a, True)\n", ["cannot be imported", "cannot be called"], id="array-called"),
         pytest.param(OLD_SER.replace("gda_", "array_") + "ser.create_async_gda_from_callback\n", ["private"], id="private-now"),
         pytest.param(SER + "ser.run_deserialization(a, b, specs)\n", ["signature"], id="three-unknown-arguments"),
+        pytest.param(SER + "ser.run_deserialization(*args)\n", ["signature"], id="starred"),
+        pytest.param(SER + "x = ser.async_deserialize(a, b, c)\n", ["signature"], id="three-unknown-arguments-of-the-coroutine"),
+        pytest.param(SER + "import jax\njax.tree_map(ser.async_deserialize, meshes, axes, specs)\n", ["signature"], id="mapped-over-meshes"),
+        pytest.param(SER + "m = ser.GlobalAsyncCheckpointManager(temp_dir=a, final_dir=b)\n", ["directories"], id="directories-by-keyword"),
+        pytest.param("from jax.experimental.pjit import _UNSPECIFIED\nx = _UNSPECIFIED\n", ["cannot be imported", "leave the argument out"], id="unspecified"),
         pytest.param(SER + "m = ser.GlobalAsyncCheckpointManager(a, b)\n", ["directories"], id="directories-of-the-manager"),
         pytest.param(SER + "m = ser.GlobalAsyncCheckpointManager()\nm.serialize(a, s)\n", ["on_commit_callback"], id="serialize-without-callback"),
         pytest.param("import jax\nm.serialize(a, s, final_checkpoint_dir=d)\n", ["directories"], id="directories-of-serialize"),
@@ -132,6 +140,17 @@ def test_op_sharding_has_no_name_for_an_old_target() -> None:
     source = "import jax\nx = jax.sharding.OpShardingSharding(d, s)\n"
     unchanged(source, select=SELECT, target="0.6.0", findings=["no public name"])
     assert b"GSPMDSharding(d, s)" in run(source, select=SELECT, target="0.7.0").after
+
+
+def test_op_sharding_imported_by_name_stays_for_an_old_target() -> None:
+    source = "from jax.experimental.sharding import OpShardingSharding\nx = OpShardingSharding(d, s)\n"
+    unchanged(source, select=SELECT, target="0.4.13", findings=["cannot be imported", "no public name"])
+
+
+def test_coroutine_whose_first_argument_is_called_a_mesh() -> None:
+    result = run("import jax\n" + SER + "x = ser.async_deserialize(mesh, specs[0], t[0])\n", select=SELECT)
+    assert b"ser.async_deserialize(jax.sharding.NamedSharding(mesh, specs[0]), t[0])" in result.after
+    assert any("assuming that mesh is a mesh" in f.message and f.applicability is Applicability.REVIEW for f in result.findings)
 
 
 def test_thread_resources_of_maps_warns_but_works() -> None:
