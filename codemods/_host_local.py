@@ -6,7 +6,8 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jaxmigrate_codemods._pjit import HOST_LOCAL, TO_LOCAL, Called, Pjit, is_global, is_replicated, is_traced
+from jaxmigrate_codemods._pjit import Called, Pjit, is_traced
+from jaxmigrate_codemods._specs import HOST_LOCAL, TO_LOCAL, is_global, is_replicated
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source

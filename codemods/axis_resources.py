@@ -23,17 +23,8 @@ from jaxmigrate.codemod import (
     Report,
     Rewrite,
 )
-from jaxmigrate_codemods._pjit import (
-    CONSTRAINT,
-    LAX_CONSTRAINT,
-    SHARDINGS,
-    SPECS,
-    UNSPECIFIED,
-    Pjit,
-    is_guarded,
-    is_partial,
-    uses,
-)
+from jaxmigrate_codemods._pjit import CONSTRAINT, LAX_CONSTRAINT, Pjit, is_guarded, is_partial, uses
+from jaxmigrate_codemods._specs import SHARDINGS, SPECS, UNSPECIFIED
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source

@@ -30,23 +30,8 @@ from jaxmigrate.codemod import (
     Template,
 )
 from jaxmigrate_codemods import _mesh
-from jaxmigrate_codemods._pjit import (
-    FROM_GDA,
-    HOST_LOCAL,
-    Argument,
-    Called,
-    Pjit,
-    Unreadable,
-    copied_spec,
-    grouped,
-    is_global,
-    is_gone,
-    is_guarded,
-    is_traced,
-    line,
-    sentinels,
-    uses,
-)
+from jaxmigrate_codemods._pjit import Argument, Called, Pjit, grouped, is_guarded, is_traced, line, uses
+from jaxmigrate_codemods._specs import FROM_GDA, HOST_LOCAL, Unreadable, copied_spec, is_global, is_gone, sentinels
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source

@@ -23,20 +23,8 @@ from jaxmigrate.codemod import (
     Template,
 )
 from jaxmigrate_codemods import _host_local, _mesh
-from jaxmigrate_codemods._pjit import (
-    HOST_LOCAL,
-    TO_LOCAL,
-    Called,
-    Pjit,
-    Unreadable,
-    copied_spec,
-    grouped,
-    is_guarded,
-    is_replicated,
-    line,
-    spliced,
-    uses,
-)
+from jaxmigrate_codemods._pjit import Called, Pjit, grouped, is_guarded, line, uses
+from jaxmigrate_codemods._specs import HOST_LOCAL, TO_LOCAL, Unreadable, copied_spec, is_replicated, spliced
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source

@@ -26,25 +26,20 @@ from jaxmigrate.codemod import (
     Rewrite,
     Template,
 )
-from jaxmigrate_codemods import _host_local, _mesh
+from jaxmigrate_codemods import _host_local, _mesh, _mesh_needs, _unwrap
 from jaxmigrate_codemods._pjit import (
     CONSTRAINT,
     LAX_CONSTRAINT,
     PJIT,
-    SHARDINGS,
-    UNSPECIFIED,
     Argument,
     Pjit,
     function_body,
     grouped,
     is_guarded,
-    is_none,
-    is_spec,
     line,
-    spec_name,
-    spliced,
     use_of,
 )
+from jaxmigrate_codemods._specs import SHARDINGS, UNSPECIFIED, is_none, is_spec, spec_name, spliced
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
@@ -272,17 +267,17 @@ def _fates(source: Source, plans: list[_Plan]) -> dict[ast.With, list[Change]]:
     converted |= {c for p in plans for c in (*(k.call for k in p.use.made.calls), *p.use.made.lowered)}
     fates: dict[ast.With, list[Change]] = {}
     for statement in dict.fromkeys(w for p in plans if p.context for w in p.context.withs):
-        if not _mesh.is_droppable(source, statement):
+        if not _unwrap.is_droppable(source, statement):
             continue
         inside = [p for p in plans if p.context and statement in p.context.withs]
         bodies = [function_body(source, f, rebound=True) for p in inside for f in p.use.functions]
         if None in bodies:
             continue
-        needs = _mesh.needs_of(source, [*statement.body, *_inner(b for b in bodies if b is not None)], converted)
+        needs = _mesh_needs.needs_of(source, [*statement.body, *_inner(b for b in bodies if b is not None)], converted)
         if needs.other:
             continue
         if not needs.constraints:
-            fates[statement] = [ReplaceText(a, b, "") for a, b in _mesh.dedented(source, statement)]
+            fates[statement] = [ReplaceText(a, b, "") for a, b in _unwrap.dedented(source, statement)]
         elif _may_set_mesh(source, statement, converted):
             item = statement.items[0].context_expr
             fates[statement] = [ReplaceExpr(item, Template("{jax.set_mesh}({mesh})", {"mesh": item}))]

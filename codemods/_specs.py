@@ -1,0 +1,182 @@
+"""Trees of PartitionSpecs and shardings: what they say, and how to write them at another place."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from jaxmigrate.codemod import Piece, Template
+
+if TYPE_CHECKING:
+    from jaxmigrate.names import Source
+
+FROM_GDA = ("jax.experimental.pjit.FROM_GDA", "jax._src.pjit.FROM_GDA")
+HOST_LOCAL = "jax.experimental.multihost_utils.host_local_array_to_global_array"
+TO_LOCAL = "jax.experimental.multihost_utils.global_array_to_host_local_array"
+GDA = ("jax.experimental.global_device_array.GlobalDeviceArray", "jax._src.global_device_array.GlobalDeviceArray")
+GDA_TYPES = frozenset(GDA)
+UNSPECIFIED = frozenset(
+    {
+        "jax._src.pjit.UNSPECIFIED", "jax._src.pjit._UNSPECIFIED", "jax._src.sharding_impls.UNSPECIFIED",
+        "jax.experimental.pjit.UNSPECIFIED", "jax.experimental.pjit._UNSPECIFIED", "jax.interpreters.pxla.UNSPECIFIED",
+        "jax.interpreters.pxla._UNSPECIFIED",
+    }
+)  # fmt: skip
+SPECS = frozenset(
+    {
+        "jax.sharding.PartitionSpec", "jax.P", "jax.experimental.PartitionSpec", "jax.experimental.pjit.PartitionSpec",
+        "jax.interpreters.pxla.PartitionSpec", "jax._src.interpreters.pxla.PartitionSpec",
+        "jax.interpreters.sharded_jit.PartitionSpec", "jax.experimental.global_device_array.PartitionSpec",
+        "jax.experimental.sharding.PartitionSpec", "jax._src.sharding.PartitionSpec", "jax._src.partition_spec.PartitionSpec",
+    }
+)  # fmt: skip
+SHARDINGS = frozenset(
+    {
+        "jax.sharding.NamedSharding", "jax.sharding.MeshPspecSharding", "jax.experimental.pjit.NamedSharding",
+        "jax.experimental.pjit.MeshPspecSharding", "jax.experimental.sharding.MeshPspecSharding",
+        "jax.experimental.sharding.NamedSharding", "jax._src.sharding.NamedSharding", "jax._src.sharding.MeshPspecSharding",
+        "jax._src.sharding_impls.NamedSharding", "jax.sharding.SingleDeviceSharding", "jax.NamedSharding",
+    }
+)  # fmt: skip
+
+
+def is_none(node: ast.expr) -> bool:
+    """Whether `node` is the constant None."""
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def is_spec(source: Source, node: ast.expr) -> bool:
+    """Whether `node` is a call of PartitionSpec."""
+    return isinstance(node, ast.Call) and source.resolve(node.func) in SPECS
+
+
+def spec_name(source: Source, at: ast.AST) -> str:
+    """How PartitionSpec is spelled at `at`: by a name the file imports already, or a template hole for the engine to import."""
+    spelled = (source.visible(q, at) for q in sorted(SPECS))
+    return next((s for s in spelled if s and "." not in s), "{jax.sharding.PartitionSpec}")
+
+
+def is_gone(source: Source, node: ast.expr) -> bool:
+    """Whether `node` is the sentinel FROM_GDA."""
+    return source.resolve(node) in FROM_GDA
+
+
+def sentinels(source: Source, node: ast.AST, depth: int = 6) -> Iterator[ast.expr]:
+    """The references to FROM_GDA in a value, seen through names that have one definition."""
+    for part in ast.walk(node):
+        if isinstance(part, (ast.Name, ast.Attribute)):
+            if is_gone(source, part):
+                yield part
+            if depth and (value := source.definition(part)) is not None:
+                yield from sentinels(source, value, depth - 1)
+
+
+def is_replicated(source: Source, node: ast.expr) -> bool:
+    """Whether a spec, or every spec of a tree, says "the same everywhere": None, ``P()``, ``P(None)``."""
+    value = source.value_of(node)
+    if isinstance(value, (ast.Tuple, ast.List)):
+        return all(is_replicated(source, e) for e in value.elts)
+    if isinstance(value, ast.Dict):
+        return all(is_replicated(source, v) for v in value.values)
+    return is_none(value) or (is_spec(source, value) and isinstance(value, ast.Call) and all(map(is_none, value.args)))
+
+
+def is_global(source: Source, node: ast.expr) -> bool:
+    """Whether an argument is known to be a global array already."""
+    value = source.value_of(node)
+    if isinstance(value, ast.Starred):
+        value = source.value_of(value.value)
+    if isinstance(value, ast.Call):
+        qualified = source.resolve(value.func) or ""
+        if qualified.startswith("jax.make_array_from_") or qualified == HOST_LOCAL or qualified.startswith(GDA):
+            return True
+    return source.infer(node) in GDA_TYPES or _unpacked_global(source, node)
+
+
+def _unpacked_global(source: Source, node: ast.expr) -> bool:
+    """``a, b = host_local_array_to_global_array((a, b), ...)``."""
+    if not isinstance(node, ast.Name):
+        return False
+    bindings = source.lookup(node.id, source.scope(node))[0]
+    values = [b.statement.value for b in bindings if isinstance(b.statement, ast.Assign)]
+    made = [v for v in values if isinstance(v, ast.Call) and source.resolve(v.func) == HOST_LOCAL]
+    return bool(bindings) and len(made) == len(bindings)
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable(Exception):
+    """A tree of specs that cannot be copied to another place; `node` is the part that is to blame."""
+
+    node: ast.expr
+
+
+def copied_spec(source: Source, node: ast.expr, at: ast.AST) -> Template:
+    """A tree of specs as an argument for multihost_utils at another place, where None must be written ``P()``.
+
+    Raises:
+        Unreadable: it holds something else, or a name that means something else there.
+    """
+    changes = list(_spec_changes(source, node, at))
+    return spliced(source, node, changes)
+
+
+def _spec_changes(source: Source, node: ast.expr, at: ast.AST) -> Iterator[tuple[ast.expr, Template]]:
+    if is_none(node):
+        yield node, Template(f"{spec_name(source, at)}()")
+    elif isinstance(node, (ast.Tuple, ast.List)):
+        for element in node.elts:
+            yield from _spec_changes(source, element, at)
+    elif isinstance(node, ast.Dict) and all(k is not None for k in node.keys):
+        for value in node.values:
+            yield from _spec_changes(source, value, at)
+    elif is_spec(source, node):
+        _check_visible(source, node, at)
+    elif isinstance(node, ast.Call) and source.resolve(node.func) in SHARDINGS and len(node.args) == 2:
+        yield node, copied_spec(source, node.args[1], at)
+    elif isinstance(node, (ast.Name, ast.Attribute)) and source.definition(node) is not None:
+        value = source.value_of(node)
+        same = not list(_spec_changes(source, value, at)) and is_visible(source, node, at)
+        if not same:
+            yield node, copied_spec(source, value, at)
+    else:
+        raise Unreadable(node)
+
+
+def _check_visible(source: Source, node: ast.expr, at: ast.AST) -> None:
+    if not is_visible(source, node, at):
+        raise Unreadable(node)
+
+
+def is_visible(source: Source, node: ast.expr, at: ast.AST) -> bool:
+    """Whether every name of `node` means the same thing at `at`."""
+    scope = source.scope(at)
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name):
+            here, there = source.lookup(part.id, source.scope(part)), source.lookup(part.id, scope)
+            if part.id == "self" and source.enclosing_class(part) is source.enclosing_class(at):
+                continue
+            if here[1] is not there[1]:
+                return False
+    return True
+
+
+def spliced(source: Source, root: ast.expr, changes: Iterable[tuple[ast.expr, Template]]) -> Template:
+    """The text of `root` with some of its parts replaced."""
+    start, end = source.span(root)
+    text, pieces, at = "", dict[str, Piece](), start
+    for number, (node, new) in enumerate(sorted(changes, key=lambda c: source.span(c[0]))):
+        low, high = source.span(node)
+        renamed = {name: f"{name}_{number}" for name in new.pieces}
+        inner = re.sub(r"\{(\w+)\}", lambda m, names=renamed: f"{{{names.get(m[1], m[1])}}}", new.text)  # type: ignore[misc]
+        text += escaped(source.utf8[at:low]) + inner
+        pieces |= {renamed[name]: piece for name, piece in new.pieces.items()}
+        at = high
+    return Template(text + escaped(source.utf8[at:end]), pieces)
+
+
+def escaped(text: bytes) -> str:
+    """Source text as a template without holes."""
+    return text.decode("utf-8").replace("{", "{{").replace("}", "}}")
