@@ -190,6 +190,8 @@ class Speller:
     def _add(self, statement: str, local: str, held: str, at: ast.AST, old: Binding | None) -> None:
         anchor = old.statement if old is not None and isinstance(old.statement, _IMPORTS) else None
         source = self.source
+        if anchor is not None and source.parent(anchor) is source.tree and self._has_family(statement, at):
+            anchor = None  # it goes among the imports of its package at the head
         if anchor is not None:
             splice = insert_before(source, anchor, statement, self.newline)
             scope, block = source.scope(anchor), guards.type_checking_block(source, anchor)
@@ -199,11 +201,22 @@ class Speller:
         self._splices.append(splice)
         self._pending.append(_Pending(statement, local, held, scope, splice.start, block))
 
+    def _has_family(self, statement: str, at: ast.AST) -> bool:
+        """Whether the head of the file imports from the same package already, so that one more import runs nothing earlier."""
+        root = statement.split()[1].partition(".")[0]
+        return any(_module_of(node).partition(".")[0] == root for node in _head(self.source, self._limit(at))[0])
+
+    def _limit(self, at: ast.AST) -> int:
+        """The offset before which an import must stand to be there for `at`."""
+        return self.source.span(at)[0] if self.source.scope(at) is self.source.scope_root else len(self.source.utf8)
+
     def _at_top(self, statement: str, at: ast.AST) -> Splice:
         """Among the imports at the head of the file (sorted in, where it has neighbours), but before the first use."""
         source, nl = self.source, self.newline
-        limit = source.span(at)[0] if source.scope(at) is source.scope_root else len(source.utf8)
-        head, doc = _head(source, limit)
+        head, doc = _head(source, self._limit(at))
+        root = statement.split()[1].partition(".")[0]
+        if not any(_module_of(n).partition(".")[0] == root for n in head) and (later := self._later_family(root, at)):
+            return insert_before(source, later, statement, nl)  # what runs before it (an environment variable) may be for it
         if not head:
             if doc is None:
                 offset = _after_header(source)
@@ -214,6 +227,12 @@ class Speller:
             assert following is not None
             return insert_before(source, following, statement, nl)
         return self._after_line(previous, statement)
+
+    def _later_family(self, root: str, at: ast.AST) -> ast.Import | ast.ImportFrom | None:
+        """The first import from the package at the top level, behind the head of the file."""
+        limit = self._limit(at)
+        found = (n for n in self.source.tree.body if isinstance(n, _IMPORTS) and _module_of(n).partition(".")[0] == root)
+        return next((n for n in found if self.source.span(n)[0] < limit and not getattr(n, "level", 0)), None)
 
     def _after_line(self, last: ast.stmt, statement: str) -> Splice:
         source, nl = self.source, self.newline

@@ -77,6 +77,15 @@ CASES = {
                               "import jax\nwith jax.sharding.Mesh(d, n): pass\n"),
     "module_still_used_stays": ("import jax\nfrom jax.experimental import maps\nmaps.Mesh(maps.xmap)\n",
                                 "import jax\nfrom jax.experimental import maps\njax.sharding.Mesh(maps.xmap)\n"),
+    "imports_are_not_pulled_before_what_prepares_them": (
+        "import os\nos.environ['XLA_FLAGS'] = 'x'\nfrom jax.numpy import DeviceArray\n\ndef f(x: DeviceArray): ...\n",
+        "import os\nos.environ['XLA_FLAGS'] = 'x'\nimport jax\n\ndef f(x: jax.Array): ...\n",
+    ),
+    "imports_without_a_place_of_their_own_stay_behind_it_too": (
+        "import os\nos.environ['XLA_FLAGS'] = 'x'\nfrom jax import old\n\ndef f(x): return old, old.make(x, 2, 3)\n",
+        "import os\nos.environ['XLA_FLAGS'] = 'x'\nimport jax\nfrom jax import old\n\n"
+        "def f(x): return old, jax.make_array_from_callback(x, jax.sharding.NamedSharding(2), 3)\n",
+    ),
     "from_style_is_followed": ("from jax.sharding import NamedSharding\nfrom jax.experimental import maps\nNamedSharding(maps.Mesh(d))\n",
                                "from jax.sharding import Mesh, NamedSharding\nNamedSharding(Mesh(d))\n"),
     "from_style_in_several_lines": (
