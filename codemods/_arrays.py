@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -108,20 +108,30 @@ def classes_text(source: Source, nodes: list[ast.expr]) -> tuple[str, dict[str, 
 
 def fresh(source: Source, *candidates: str) -> str:
     """The first of the candidate names that the file does not use, with underscores added if it uses all of them."""
-    taken = set(_identifiers(source.tree))
+    taken = _identifiers(source.tree)
     return next(name + suffix for suffix in ("", "_", "__", "___") for name in candidates if name + suffix not in taken)
 
 
-def _identifiers(tree: ast.AST) -> Iterator[str]:
+@functools.lru_cache(maxsize=1)
+def _identifiers(tree: ast.Module) -> frozenset[str]:
+    """Every name that the file binds or reads; kept for the file at hand, since several sites ask."""
+    found: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
-            yield node.id
+            found.add(node.id)
         elif isinstance(node, ast.arg):
-            yield node.arg
+            found.add(node.arg)
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            yield node.name
+            found.add(node.name)
         elif isinstance(node, ast.alias):
-            yield node.asname or node.name.partition(".")[0]
+            found.add(node.asname or node.name.partition(".")[0])
+    return frozenset(found)
+
+
+def line(source: Source, node: ast.AST) -> int:
+    """The line of `node`, in the file as the user has it where the engine can say."""
+    original = getattr(source, "original_line", None)
+    return int(original(node)) if original is not None else int(getattr(node, "lineno", 0))
 
 
 def indentation(source: Source, statement: ast.stmt) -> str:
@@ -156,14 +166,25 @@ def _is_public(source: Source, name: str) -> bool:
 
 def defines(source: Source, attribute: str) -> bool:
     """Whether the file makes an attribute of that name itself: a method, a field or an assignment to it."""
-    stores = source.by_attribute.get(attribute, ())
-    return any(isinstance(a.ctx, ast.Store) for a in stores) or any(True for _ in _members(source, attribute))
+    if any(_stores(source, a) for a in source.by_attribute.get(attribute, ())):
+        return True
+    return attribute in _class_members(source.tree)
 
 
-def _members(source: Source, name: str) -> Iterator[ast.stmt]:
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.ClassDef):
-            yield from (statement for statement in node.body if name in _bound(statement))
+def _stores(source: Source, attribute: ast.Attribute) -> bool:
+    """Whether it is assigned to, other than from the same attribute of another value (``self.indices = x.indices``)."""
+    if isinstance(attribute.ctx, ast.Load):
+        return False
+    statement = source.parent(attribute)
+    value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
+    return not (isinstance(value, ast.Attribute) and value.attr == attribute.attr)
+
+
+@functools.lru_cache(maxsize=1)
+def _class_members(tree: ast.Module) -> frozenset[str]:
+    """What the classes of the file define; kept for the file at hand, since several sites ask."""
+    bodies = (node.body for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    return frozenset(name for body in bodies for statement in body for name in _bound(statement))
 
 
 def _bound(statement: ast.stmt) -> list[str]:

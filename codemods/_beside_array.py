@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from jaxmigrate.codemod import REVIEW, DeleteStatement, KeepBlock, ReplaceText, Rewrite
-from jaxmigrate_codemods._arrays import ALL_ARRAYS, ARRAY, classes_text, elements
+from jaxmigrate_codemods._arrays import ALL_ARRAYS, ARRAY, DEVICE_ARRAYS, classes_text, elements, line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,10 +22,8 @@ def yields_to_array(site: NameSite) -> Reports:
     return _row(site) or _arm(site)
 
 
-def _message(kind: str, line: int) -> str:
-    return (
-        f"jax.Array has {kind} of its own in line {line}, which is for all arrays now; this one, for the class that is gone, goes"
-    )
+def _message(kind: str, number: int) -> str:
+    return f"jax.Array has {kind} of its own in line {number}, which is for all arrays now; this one goes"
 
 
 def _names(source: Source, node: ast.AST) -> set[str]:
@@ -44,33 +42,59 @@ def _row(site: NameSite) -> Reports:
             later = [e for e in ancestor.elts[position + 1 :] if type(e) is type(child) and ARRAY in _names(source, e)]
             if later:
                 start, end = source.span(child)[0], source.span(ancestor.elts[position + 1])[0]
-                return Rewrite(_message("a row", later[0].lineno), REVIEW, (ReplaceText(start, end, ""),))
+                return Rewrite(_message("a row", line(source, later[0])), REVIEW, (ReplaceText(start, end, ""),))
         child = ancestor
     return None
 
 
 def key_yields_to_array(site: NameSite) -> Reports:
-    """``{DeviceArray: f, jax.Array: g}`` and ``t[DeviceArray] = f; t[jax.Array] = g``."""
-    source, parent = site.source, site.parent()
-    if isinstance(parent, ast.Dict):
-        keys = [k for k in parent.keys if k is not None]
-        other = next((k for k in keys if source.resolve(k) == ARRAY), None)
-        if other is None or len(keys) != len(parent.keys):
-            return None
-        position = next(i for i, k in enumerate(keys) if k is site.node)
-        last = position == len(keys) - 1
-        start = source.span(parent.values[position - 1])[1] if last else source.span(site.node)[0]
-        end = source.span(parent.values[position])[1] if last else source.span(keys[position + 1])[0]
-        return Rewrite(_message("a row", other.lineno), REVIEW, (ReplaceText(start, end, ""),))
-    statement = source.parent(parent) if isinstance(parent, ast.Subscript) else None
-    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or not isinstance(parent, ast.Subscript):
-        return None
-    table = source.segment(parent.value)
-    for node in source.names(ARRAY):
-        key = source.parent(node)
-        if isinstance(key, ast.Subscript) and isinstance(key.ctx, ast.Store) and source.segment(key.value) == table:
-            return Rewrite(_message("a row", node.lineno), REVIEW, (DeleteStatement(statement),))
+    """``{DeviceArray: f, jax.Array: g}`` and ``t[DeviceArray] = f; t[jax.Array] = g``: two keys become one."""
+    for other, value, own in _equal_keys(site):
+        is_array = site.source.resolve(other) == ARRAY
+        if not is_array and ast.dump(value) != ast.dump(own):
+            where = line(site.source, other)
+            return site.manual(f"this class and the one in line {where} are both jax.Array now, and their rows differ: keep one")
+        if not is_array and (other.lineno, other.col_offset) > (site.node.lineno, site.node.col_offset):
+            continue  # of two old classes with one value the later one goes
+        change = _without_row(site)
+        return Rewrite(_message("a row", line(site.source, other)), REVIEW, (change,)) if change is not None else None
     return None
+
+
+def _equal_keys(site: NameSite) -> Iterator[tuple[ast.expr, ast.expr, ast.expr]]:
+    """Other keys of the same table that are jax.Array today, with the other's and the own value."""
+    source, parent = site.source, site.parent()
+    family = DEVICE_ARRAYS | {ARRAY}
+    if isinstance(parent, ast.Dict):
+        rows = [(k, v) for k, v in zip(parent.keys, parent.values, strict=True) if k is not None]
+        own = next(v for k, v in rows if k is site.node)
+        yield from ((k, v, own) for k, v in rows if k is not site.node and source.resolve(k) in family)
+        return
+    statement = source.parent(parent) if isinstance(parent, ast.Subscript) else None
+    if not isinstance(parent, ast.Subscript) or not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return
+    table = source.segment(parent.value)
+    for node in source.names(*family):
+        key = source.parent(node)
+        other = source.parent(key) if isinstance(key, ast.Subscript) and isinstance(key.ctx, ast.Store) else None
+        if node is not site.node and isinstance(other, ast.Assign) and source.segment(key.value) == table:  # type: ignore[union-attr]
+            yield node, other.value, statement.value
+
+
+def _without_row(site: NameSite) -> ReplaceText | DeleteStatement | None:
+    """The change that removes the row of which the site is the key."""
+    source, parent = site.source, site.parent()
+    if not isinstance(parent, ast.Dict):
+        return DeleteStatement(source.statement(site.node))
+    if None in parent.keys:
+        return None
+    position = next(i for i, k in enumerate(parent.keys) if k is site.node)
+    following = parent.keys[position + 1] if position + 1 < len(parent.keys) else None
+    if following is None and position == 0:
+        return None
+    start = source.span(site.node)[0] if following is not None else source.span(parent.values[position - 1])[1]
+    end = source.span(following)[0] if following is not None else source.span(parent.values[position])[1]
+    return ReplaceText(start, end, "")
 
 
 def _arm(site: NameSite) -> Reports:
@@ -83,13 +107,15 @@ def _arm(site: NameSite) -> Reports:
     if other is None:
         return None
     if arm.test is not call:
-        return site.manual(f"jax.Array has an arm of its own in line {other.test.lineno}: take this test out of the condition")
+        return site.manual(
+            f"jax.Array has an arm of its own in line {line(site.source, other.test)}: take this test out of the condition"
+        )
     kept = [e for e in elements(call.args[1]) if site.source.resolve(e) not in ALL_ARRAYS]
     if kept:
         text, pieces = classes_text(site.source, kept)
         change = site.replace(text, call.args[1], **pieces)
-        return Rewrite(_message("an arm", other.test.lineno), REVIEW, (change,))
-    return Rewrite(_message("an arm", other.test.lineno), REVIEW, (KeepBlock(arm, "orelse"),))
+        return Rewrite(_message("an arm", line(site.source, other.test)), REVIEW, (change,))
+    return Rewrite(_message("an arm", line(site.source, other.test)), REVIEW, (KeepBlock(arm, "orelse"),))
 
 
 def tracers_arm(site: NameSite) -> str:
@@ -97,7 +123,7 @@ def tracers_arm(site: NameSite) -> str:
     found = _tested(site)
     for other in _later(site.source, found[1]) if found else ():
         if _NDARRAY in _classes(site.source, other.test, found[0].args[0] if found else other.test):
-            return f"the arm for jnp.ndarray in line {other.test.lineno} was theirs"
+            return f"the arm for jnp.ndarray in line {line(site.source, other.test)} was theirs"
     return ""
 
 

@@ -74,13 +74,27 @@ def _is_buffer(source: Source, node: ast.expr) -> bool:
         return False
     for ancestor in source.ancestors(node):
         for loop in getattr(ancestor, "generators", [ancestor]):
-            if isinstance(loop, (ast.For, ast.comprehension)) and isinstance(loop.target, ast.Name) and loop.target.id == node.id:
-                return _yields_buffers(source, loop.iter)
+            if isinstance(loop, (ast.For, ast.comprehension)) and (iterated := _iterated(loop, node.id)) is not None:
+                return _yields_buffers(source, iterated)
         if isinstance(ancestor, ast.Lambda) and any(a.arg == node.id for a in ancestor.args.args):
             keyword = source.parent(ancestor)
             call = source.parent(keyword) if isinstance(keyword, ast.keyword) and keyword.arg == "key" else None
             return isinstance(call, ast.Call) and bool(call.args) and _yields_buffers(source, call.args[0])
     return False
+
+
+def _iterated(loop: ast.For | ast.comprehension, name: str) -> ast.expr | None:
+    """What the variable `name` of a loop runs over, also in ``for i, b in enumerate(x)`` and ``for a, b in zip(x, y)``."""
+    if isinstance(loop.target, ast.Name):
+        return loop.iter if loop.target.id == name else None
+    if not isinstance(loop.target, ast.Tuple) or not isinstance(loop.iter, ast.Call):
+        return None
+    position = next((i for i, t in enumerate(loop.target.elts) if isinstance(t, ast.Name) and t.id == name), None)
+    called = getattr(loop.iter.func, "id", "")
+    position = position - 1 if position is not None and called == "enumerate" else position
+    if position is None or called not in ("enumerate", "zip") or not 0 <= position < len(loop.iter.args):
+        return None
+    return loop.iter.args[position]
 
 
 def _yields_buffers(source: Source, node: ast.expr) -> bool:
@@ -102,6 +116,8 @@ def _yields_buffers(source: Source, node: ast.expr) -> bool:
 def device(site: AttributeSite) -> Reports:
     """``x.device()`` was a method; for one on several devices the property gives their sharding, where the method raised."""
     call = site.call()
+    if call is None and _known(site) and _is_called_later(site):
+        return site.manual("x.device is a property since 0.4.31: the name bound to it cannot be called any more")
     if call is None or call.args or call.keywords or _shard_of_comprehension(site):
         return None
     certain = _certainty(site, UNSAFE)
@@ -121,6 +137,8 @@ def devices(site: AttributeSite) -> Reports:
     """``x.devices()[i]``: the set has no order, the shards have that of the old list."""
     call = site.call()
     subscript = site.source.parent(call) if call is not None else None
+    if call is not None and not call.args and _is_indexed_later(site, call):
+        return _as_list(site, call)
     if call is None or call.args or not isinstance(subscript, ast.Subscript) or isinstance(subscript.slice, ast.Slice):
         return None
     certain = _certainty(site, UNSAFE)
@@ -129,6 +147,34 @@ def devices(site: AttributeSite) -> Reports:
     applicability, assumed = certain
     change = site.replace("{x}.addressable_shards[{i}].device", subscript, x=site.value, i=subscript.slice)
     return Rewrite("x.devices() is a set since 0.4.7" + (f"; {assumed}" if assumed else ""), applicability, (change,))
+
+
+def _as_list(site: AttributeSite, call: ast.Call) -> Reports:
+    """``ds = x.devices()`` where ``ds[i]`` follows."""
+    certain = _certainty(site, UNSAFE)
+    if certain is None:
+        return None
+    s = unused_in(site.text(site.value), "s", "shard")
+    change = site.replace(f"[{s}.device for {s} in {{x}}.addressable_shards]", call, x=site.value)
+    return Rewrite("x.devices() is a set since 0.4.7" + (f"; {certain[1]}" if certain[1] else ""), certain[0], (change,))
+
+
+def _later_uses(site: AttributeSite, value: ast.expr) -> list[ast.AST | None]:
+    """What stands around the uses of a name that is bound to `value`."""
+    statement = site.source.parent(value)
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    names = [t for t in targets if isinstance(t, ast.Name)]
+    return [site.source.parent(n) for t in names for n in site.source.by_id.get(t.id, ()) if site.source.definition(n) is value]
+
+
+def _is_called_later(site: AttributeSite) -> bool:
+    uses = _later_uses(site, site.node)
+    return any(isinstance(p, ast.Call) and site.source.value_of(p.func) is site.node for p in uses)
+
+
+def _is_indexed_later(site: AttributeSite, call: ast.Call) -> bool:
+    uses = _later_uses(site, call)
+    return any(isinstance(p, ast.Subscript) and site.source.value_of(p.value) is call for p in uses)
 
 
 @codemod.attribute("_device", "client", "xla_shape")
@@ -302,6 +348,18 @@ def _method(site: AttributeSite, arguments: int, template: str, message: str, ot
     pieces = {"argument": call.args[0]} if arguments else {}
     change = site.replace(template, call, x=site.value, **pieces)
     return Rewrite(f"{message}; {certain[1]}" if certain[1] else message, certain[0], (change,))
+
+
+@codemod.string("device")
+def device_by_name(site: StringSite) -> Reports:
+    """``getattr(x, "device")()``."""
+    call = site.parent()
+    if not isinstance(call, ast.Call) or getattr(call.func, "id", "") != "getattr" or call.args[1:] != [site.node]:
+        return None
+    called = site.source.parent(call)
+    if not isinstance(called, ast.Call) or called.func is not call or site.source.infer(call.args[0]) not in VALUE_TYPES:
+        return None
+    return site.manual("x.device is a property since 0.4.31 and cannot be called any more")
 
 
 @codemod.string("device_buffer", "device_buffers", "to_py", "copy_to_device", "block_host_until_ready")

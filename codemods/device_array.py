@@ -35,6 +35,13 @@ _ABSTRACT = (
     "which starts JAX's backend where the expression runs"
 )
 _CONCRETE = "type({jax.numpy.zeros}(()))"
+_ASSERTIONS = {
+    "assertEqual": "assertIsInstance",
+    "assertEquals": "assertIsInstance",
+    "assertIs": "assertIsInstance",
+    "assertIsNot": "assertNotIsInstance",
+    "assertNotEqual": "assertNotIsInstance",
+}
 _NAMED = "the class of arrays is called ArrayImpl now: use isinstance(x, jax.Array)"
 _PATCHED = "attributes set on jax.Array do not reach all arrays: patch the function that uses them instead"
 
@@ -137,7 +144,11 @@ def _passed(site: NameSite) -> Reports:
     call = site.parent()
     if isinstance(call, ast.MatchClass):
         return _tested(site)
-    if not isinstance(call, ast.Call) or call.args[:1] != [site.node]:
+    if not isinstance(call, ast.Call):
+        return None
+    if any(typed(a) is not None for a in call.args):
+        return _compared_by_call(site, call)
+    if call.args[:1] != [site.node]:
         return None
     called = site.source.segment(call.func).rpartition(".")[2]
     if called in ("setattr", "delattr", "object"):
@@ -159,6 +170,18 @@ def _compared(site: NameSite) -> Reports:
     if value is None:
         return site.manual("no array has exactly the type jax.Array: use isinstance")
     return _as_isinstance(site, compare, value, [e for e in elements(classes) if e not in arrays], source.segment(classes)[:1])
+
+
+def _compared_by_call(site: NameSite, call: ast.Call) -> Reports:
+    """``self.assertIs(type(x), DeviceArray)``, ``operator.eq(type(x), DeviceArray)``."""
+    values = [v for a in call.args[:2] if (v := typed(a)) is not None]
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    asserted = _ASSERTIONS.get(name)
+    if asserted is None or len(values) != 1 or len(call.args) > 3 or call.keywords or not isinstance(call.func, ast.Attribute):
+        return site.manual("no array has exactly the type jax.Array (their class is private): test isinstance instead")
+    pieces = {"owner": call.func.value, "value": values[0]} | ({"text": call.args[2]} if len(call.args) == 3 else {})
+    template = f"{{owner}}.{asserted}({{value}}, {{{ARRAY}}}{', {text}' if 'text' in pieces else ''})"
+    return Rewrite(_EXACT, REVIEW, (site.replace(template, call, **pieces),))
 
 
 def _as_isinstance(site: NameSite, compare: ast.Compare, value: ast.expr, others: list[ast.expr], bracket: str) -> Reports:

@@ -74,14 +74,15 @@ def _kind(site: AttributeSite) -> tuple[str, str]:
         return "", ""
     if site.receiver_type in ("jax.Device", "jax.Client"):
         return site.receiver_type.rpartition(".")[2].lower(), ""
-    if site.receiver_type is not None or defines(site.source, "live_buffers") or not uses_jax(site.source):
+    if site.receiver_type is not None or not uses_jax(site.source):
         return "", ""
     leaf = site.text(site.value).rpartition(".")[2]
     if leaf in _DEVICE_NAMES:
         return "device", f"{site.text(site.value)} is taken to be a jax.Device; "
     if leaf in _CLIENT_NAMES:
         return "client", f"{site.text(site.value)} is taken to be a backend of JAX; "
-    return ("", "") if site.source.resolve(site.value) else ("unknown", "")
+    own = defines(site.source, "live_buffers") or site.source.resolve(site.value) is not None
+    return ("", "") if own else ("unknown", "")
 
 
 def _of_device(site: AttributeSite, call: ast.Call, assumed: str) -> Reports:

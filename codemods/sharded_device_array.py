@@ -39,9 +39,11 @@ from jaxmigrate_codemods._arrays import (
     assignment_for,
     classes_text,
     container,
+    defines,
     elements,
     fresh,
     indentation,
+    line,
     traced,
     typed,
     unused_in,
@@ -281,7 +283,11 @@ _ROLES = {
     "call": _called,
 }
 
-codemod.rename(dict.fromkeys(sorted(SHARDED_DEVICE_ARRAYS), ARRAY), handler=_sharded)
+codemod.rename(
+    dict.fromkeys(sorted(SHARDED_DEVICE_ARRAYS), ARRAY),
+    handler=_sharded,
+    passed_on="modules that test against it match every array now, single-device ones too",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -488,9 +494,10 @@ def _entries(entries: list[list[str]]) -> str:
 @codemod.name_(*SPECS)
 def sharding_spec(site: NameSite) -> Reports:
     """What describes a layout without naming a mesh; one that only fed a rewritten call is gone by the last round."""
-    lines = sorted(n.lineno for n in site.source.names(site.symbol))
-    if getattr(site.node, "lineno", 0) != lines[0] or not site.direct:
+    uses = sorted(site.source.names(site.symbol), key=lambda n: (n.lineno, n.col_offset))
+    if site.node is not uses[0] or not site.direct:
         return None  # said once, at the first of them
+    lines = [line(site.source, use) for use in uses]
     name = site.symbol.rpartition(".")[2]
     more = f" (also in line {', '.join(map(str, lines[1:]))})" if lines[1:] else ""
     return site.manual(f"{name} left JAX in 0.10.0: a NamedSharding(mesh, PartitionSpec(...)) says the layout{more}")
@@ -527,7 +534,8 @@ def make_device_array(site: CallSite) -> Reports:
 @codemod.attribute("sharding_spec", "indices", "one_replica_buffer_indices")
 def layout_attribute(site: AttributeSite) -> Reports:
     """What the array knew about its layout: `x.sharding` knows it now."""
-    if site.receiver_type not in VALUE_TYPES or site.assignment or _in_constructor(site):
+    known = site.receiver_type in VALUE_TYPES
+    if site.assignment or _in_constructor(site) or not (known or _is_likely_sharded(site)):
         return None
     x = site.text(site.value)
     if site.node.attr == "sharding_spec":
@@ -540,6 +548,13 @@ def layout_attribute(site: AttributeSite) -> Reports:
     return Rewrite(
         "the index of a mapped dimension was an int and is a slice of length 1 where pmap made the array", REVIEW, (change,)
     )
+
+
+def _is_likely_sharded(site: AttributeSite) -> bool:
+    """Whether an unknown value may be a ShardedDeviceArray: the name is its own, and the file has to do with them."""
+    if site.node.attr == "indices" or site.receiver_type is not None or defines(site.source, site.node.attr):
+        return False
+    return any(site.source.mentions(word) for word in ("pmap", "ShardedDeviceArray", "device_buffers", "PmapSharding"))
 
 
 def _in_constructor(site: AttributeSite) -> bool:

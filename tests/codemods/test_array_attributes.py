@@ -67,6 +67,12 @@ def test_unchanged(source: str) -> None:
         ),
         pytest.param("x = jax.numpy.ones(1)\nf = x.to_py\n", ["passed on"], id="method-as-a-value"),
         pytest.param("x = jax.numpy.ones(1)\nprint(x.copy_to_device(*args))\n", ["passed on"], id="starred-argument"),
+        pytest.param(
+            "x = jax.numpy.ones(1)\nf = x.device\nprint(f())  # x.device()\n",
+            ["cannot be called"],
+            id="bound-method-called-later",
+        ),
+        pytest.param("x = jax.numpy.ones(1)\nprint(getattr(x, 'device')())  # x.device()\n", ["cannot be called"], id="getattr"),
         pytest.param("x = jax.numpy.ones(1)\nprint(x.xla_shape())\n", ["no successor"], id="xla-shape"),
         pytest.param("def f(x): return hasattr(x, 'device_buffers')\n", ["always False"], id="presence-test"),
         pytest.param("from numba import cuda\ndef f(a, b): a.copy_to_device(b)\n", ["unsafe: "], id="numba-beside-jax"),
@@ -123,6 +129,16 @@ def test_reported_and_kept(source: str, expected: list[str]) -> None:
             "for b in [s.data for s in x.addressable_shards]:\n    print(b.device)",
             id="loop",
         ),
+        pytest.param(
+            "for i, b in enumerate(x.device_buffers):\n    print(i, b.device())",
+            "for i, b in enumerate([s.data for s in x.addressable_shards]):\n    print(i, b.device)",
+            id="enumerated",
+        ),
+        pytest.param(
+            "ds = x.devices()\nprint(ds[0], len(ds))  # x.devices()[0]",
+            "ds = [s.device for s in x.addressable_shards]\nprint(ds[0], len(ds))  # x.devices()[0]",
+            id="devices-indexed-later",
+        ),
         pytest.param("print(x.to_py())", "print(np.asarray(x))", id="to-py"),
         pytest.param("print((x + 1).to_py())", "print(np.asarray(x + 1))", id="to-py-of-an-expression"),
         pytest.param("print(x.to_py().sum())", "print(np.asarray(x).sum())", id="to-py-chained"),
@@ -134,6 +150,28 @@ def test_reported_and_kept(source: str, expected: list[str]) -> None:
 def test_uses(before: str, after: str) -> None:
     head = "import jax\nimport jax.numpy as jnp\nimport numpy as np\nx = jnp.ones(np.int32(3))\n"
     rewritten(head + before + "\n", head + after + "\n", **SELECT)
+
+
+def test_elements_of_an_unknown_list_of_buffers() -> None:
+    rewritten(
+        "import jax\ndef f(x, ds):\n    for b, d in zip(x.device_buffers, ds):\n        print(b.device() == d, b.to_py())\n",
+        "import jax\nimport numpy as np\ndef f(x, ds):\n    for b, d in zip([s.data for s in x.addressable_shards], ds):\n"
+        "        print(b.device == d, np.asarray(b))\n",
+        **SELECT,
+    )
+
+
+def test_another_framework_beside_jax_does_not_hide_names_it_never_had() -> None:
+    rewritten(
+        "import jax, torch\nimport numpy as np\ndef f(y): return y.device_buffers[0].to_py(), torch.ones(1).device\n",
+        "import jax, torch\nimport numpy as np\ndef f(y): return np.asarray(y.addressable_data(0)), torch.ones(1).device\n",
+        **SELECT,
+    )
+
+
+def test_attribute_taken_over_from_an_array_is_no_own_one() -> None:
+    (finding,) = findings("import jax\nclass A:\n    def f(self, x): self.device_buffers = x.device_buffers\n", **SELECT)
+    assert finding.outcome.value == "applied"
 
 
 def test_old_targets_get_a_spelling_that_works_everywhere() -> None:

@@ -96,6 +96,17 @@ def test_unchanged(source: str) -> None:
         pytest.param(
             "import jax.numpy as jnp\nprint(type(a) == type(b) == jnp.DeviceArray)\n", ["use isinstance"], id="chained-comparison"
         ),
+        pytest.param(
+            "import operator, jax.numpy as jnp\nok = operator.is_(type(x), jnp.DeviceArray)\n",
+            ["test isinstance"],
+            id="operator-is",
+        ),
+        pytest.param(
+            "import jax\nfrom jax.interpreters import xla\nH = {xla.DeviceArray: 1, xla._DeviceArray: 2}\n"
+            "print(isinstance(x, tuple(H)))  # jaxmigrate: ignore\n",
+            ["their rows differ", "their rows differ"],
+            id="two-old-keys-with-different-values",
+        ),
         pytest.param("import jax\nprint(type(x).__name__ == 'DeviceArray')\n", ["called ArrayImpl"], id="comparison-of-the-name"),
         pytest.param(
             "import jax\nprint(x.__class__.__name__.endswith('DeviceArray'))\n", ["called ArrayImpl"], id="end-of-the-name"
@@ -136,6 +147,11 @@ def test_reported_and_kept(source: str, expected: list[str]) -> None:
         pytest.param("self.assertNotIsInstance(x, jnp.DeviceArray)", "self.assertNotIsInstance(x, jax.Array)", id="assert-not"),
         pytest.param("type(x) is jnp.DeviceArray", "isinstance(x, jax.Array)", id="type-is"),
         pytest.param("jnp.DeviceArray == type(x)", "isinstance(x, jax.Array)", id="class-on-the-left"),
+        pytest.param("self.assertEqual(type(x), jnp.DeviceArray)", "self.assertIsInstance(x, jax.Array)", id="assert-equal-type"),
+        pytest.param("self.assertIs(type(x), jnp.DeviceArray, m)", "self.assertIsInstance(x, jax.Array, m)", id="assert-is-type"),
+        pytest.param(
+            "self.assertIsNot(type(x), jnp.DeviceArray)", "self.assertNotIsInstance(x, jax.Array)", id="assert-is-not-type"
+        ),
         pytest.param("x.__class__ is jnp.DeviceArray", "isinstance(x, jax.Array)", id="dunder-class"),
         pytest.param("type(x) is not jnp.DeviceArray", "not isinstance(x, jax.Array)", id="type-is-not"),
         pytest.param("type(f(x)) is jnp.DeviceArray", "isinstance(f(x), jax.Array)", id="type-of-a-call-once"),
@@ -292,6 +308,26 @@ def test_table_that_has_a_key_for_jax_array_loses_the_old_one() -> None:
         import jax
         H = {int: 1, jax.Array: 3}
         K = {jax.Array: 3}
+        """,
+        **SELECT,
+    )
+
+
+def test_two_old_keys_with_one_value_become_one() -> None:
+    rewritten(
+        """
+        import jax
+        from jax.interpreters import xla
+        H = {xla.DeviceArray: f, xla._DeviceArray: f}
+        K = {}
+        K[xla._DeviceArray] = f
+        K[xla._CppDeviceArray] = f
+        """,
+        """
+        import jax
+        H = {jax.Array: f}
+        K = {}
+        K[jax.Array] = f
         """,
         **SELECT,
     )

@@ -17,7 +17,7 @@ SELECT = {"select": "live-buffers"}
             id="own-method",
         ),
         pytest.param(
-            "import jax\nclass Pool:\n    def live_buffers(self): return []\n    def n(self, device): return len(device.live_buffers())\n",
+            "import jax\nclass Pool:\n    def live_buffers(self): return []\n    def n(self, pool): return len(pool.live_buffers())\n",
             id="unknown-receiver-in-a-file-with-such-a-method",
         ),
         pytest.param(
@@ -192,6 +192,15 @@ def test_presence_test_with_an_else_stays() -> None:
             else:
                 return 0
         """,
+        **SELECT,
+    )
+
+
+def test_a_device_is_one_also_beside_a_class_with_such_a_method() -> None:
+    head = "import jax\nclass Pool:\n    def live_buffers(self): return []\n"
+    rewritten(
+        head + "def f(device): return device.live_buffers()\n",
+        head + "def f(device): return [a for a in jax.live_arrays() if device in a.devices()]\n",
         **SELECT,
     )
 

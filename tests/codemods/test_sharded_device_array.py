@@ -66,6 +66,12 @@ def test_unchanged(source: str) -> None:
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
+        pytest.param(
+            "def f(x: jax.Array): return x.sharding_spec\nimport jax", ["x.sharding says"], id="sharding-spec-of-an-array"
+        ),
+        pytest.param(
+            "import jax\np = jax.pmap(f)(x)\ns = p.sharding_spec", ["p.sharding says"], id="sharding-spec-of-a-pmap-result"
+        ),
         pytest.param("class A(pxla.ShardedDeviceArray): pass", ["neither subclassed"], id="base-class"),
         pytest.param("match x:\n    case pxla.ShardedDeviceArray(): pass", ["class pattern"], id="match"),
         pytest.param("f = pxla.ShardedDeviceArray.make", ["neither subclassed"], id="class-attribute"),
@@ -163,6 +169,11 @@ def test_what_was_found_out_of_another_value_is_asked() -> None:
         "import jax\nisinstance(y, jax.Array) and " + TEST.format(x="x") + "\n",
         **SELECT,
     )
+
+
+def test_reexport_is_for_review_since_others_may_test_with_it() -> None:
+    found = findings("from jax.interpreters.pxla import ShardedDeviceArray\n__all__ = ['ShardedDeviceArray']\n", **SELECT)
+    assert [str(f.applicability) for f in found] == ["review"]
 
 
 def test_public_alias_is_for_review_since_others_may_test_with_it() -> None:
