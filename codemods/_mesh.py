@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -114,14 +115,23 @@ def _is_free(source: Source, name: str) -> bool:
 
 def near(source: Source, call: ast.AST, made_at: ast.AST) -> Context | None:
     """The mesh to name at a call: of the context there, of all callers around it, or of where the function was made."""
-    found = (enclosing(source, call, strict=False), at_call(source, call), enclosing(source, made_at, strict=False))
-    for context in found:
+    for context in _candidates(source, call, made_at):
         if context is None or context.key[0] == "unknown":
             continue
         inside = context.withs[0] in source.ancestors(call)
         if inside if isinstance(context.mesh, str) else is_visible(source, context.mesh, call):
             return context
     return None
+
+
+def _candidates(source: Source, call: ast.AST, made_at: ast.AST) -> Iterator[Context | None]:
+    yield enclosing(source, call, strict=False)
+    yield at_call(source, call)
+    yield enclosing(source, made_at, strict=False)
+    function = source.function(call)
+    while function is not None:  # a lambda or def under a mesh most likely is for that mesh
+        yield enclosing(source, function, strict=False)
+        function = source.function(function)
 
 
 def _last_name(node: ast.expr) -> str:

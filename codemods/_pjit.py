@@ -152,8 +152,7 @@ def use_of(source: Source, node: ast.expr) -> Pjit | None:
     parent = source.parent(node)
     if isinstance(parent, ast.Call) and parent.func is node:
         use = Pjit(node, parent, partial=False)
-        if parent.args:
-            use.functions.append(parent.args[0])
+        use.functions += [*parent.args[:1], *(k.value for k in parent.keywords if k.arg == "fun")]
         use.made = follow(source, parent)
         return use
     if isinstance(parent, ast.Call) and parent.args[:1] == [node] and is_partial(source, parent):
@@ -305,10 +304,11 @@ class _Tracker:
         if owner is None or (target.attr, owner) in self._seen:
             return
         self._seen.add((target.attr, owner))
+        wrapped = set(ast.walk(self.origin))
         for node in self.source.by_attribute.get(target.attr, ()):
             ours = isinstance(node.value, ast.Name) and node.value.id == "self"
             inside = self.source.enclosing_class(node)
-            if node is target:
+            if node is target or node in wrapped:  # ``self.step = pjit(model.step)``
                 continue
             if not isinstance(node.ctx, ast.Load):
                 if ours and inside is owner and not _assigns_none(self.source, node):

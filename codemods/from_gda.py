@@ -31,7 +31,7 @@ from jaxmigrate.codemod import (
 )
 from jaxmigrate_codemods import _mesh
 from jaxmigrate_codemods._pjit import Argument, Called, Pjit, grouped, is_guarded, is_traced, line, uses
-from jaxmigrate_codemods._specs import FROM_GDA, HOST_LOCAL, Unreadable, copied_spec, is_global, is_gone, sentinels
+from jaxmigrate_codemods._specs import FROM_GDA, HOST_LOCAL, Unreadable, copied_spec, is_global, is_gone, is_replicated, sentinels
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
@@ -231,7 +231,7 @@ def _converted_call(source: Source, use: Pjit, called: Called, specs: list[ast.e
     if arguments is None or len(arguments) != len(specs):
         raise _Manual(f"{where} does not have one argument for each spec")
     wanted = [(a, s) for a, s in zip(arguments, specs, strict=True) if not _only_from_gda(source, s)]
-    wanted = [(a, s) for a, s in wanted if not is_global(source, a)]
+    wanted = [(a, s) for a, s in wanted if not is_global(source, a) and not _is_scalar(a, source, s)]
     if any(any(sentinels(source, s)) for _, s in wanted):
         raise _Manual("one argument holds both")
     if not wanted:
@@ -246,6 +246,15 @@ def _converted_call(source: Source, use: Pjit, called: Called, specs: list[ast.e
     if mesh.binds is not None:
         yield mesh.binds
     yield from _in_a_statement(source, called.call, triples, mesh.mesh) or _inline(triples, mesh.mesh)
+
+
+def _is_scalar(argument: ast.expr, source: Source, spec: ast.expr) -> bool:
+    """A Python number that everybody has: jit takes it as it is, and multihost_utils takes arrays only."""
+    value = source.value_of(argument)
+    number = value.operand if isinstance(value, ast.UnaryOp) else value
+    constant = isinstance(number, ast.Constant) and isinstance(number.value, (int, float, complex))
+    inferred = source.infer(argument) in ("builtins.int", "builtins.float", "builtins.bool", "builtins.complex")
+    return (constant or inferred) and is_replicated(source, spec)
 
 
 def _inline(arguments: list[tuple[ast.expr, Template]], mesh: Piece) -> list[Change]:

@@ -117,9 +117,20 @@ def _plan(site: FileSite, node: ast.expr) -> _Plan:
         raise _Waits  # from-gda and axis-resources put them in order first
     if use.has_star():
         raise _Stays("its arguments hold * or **, or a partial of it binds some by position")
+    if use.keyword("fun") is not None and _fun_by_keyword(source, use) is None:
+        raise _Stays("its function is given by keyword behind other arguments, which jax.jit does not take")
     if _host_local.is_concerned(source, use):
         raise _Stays("what its callers pass may be local to a process, which host-local-inputs has to settle first")
     return _planned(source, use)
+
+
+def _fun_by_keyword(source: Source, use: Pjit) -> ReplaceText | None:
+    """Take ``fun=`` away from the first argument: jax.jit takes the function by position only."""
+    call = use.call
+    if call is None or call.args or not call.keywords or call.keywords[0].arg != "fun":
+        return None
+    keyword = call.keywords[0]
+    return ReplaceText(source.offset(keyword.lineno, keyword.col_offset), source.span(keyword.value)[0], "")
 
 
 def _planned(source: Source, use: Pjit) -> _Plan:
@@ -318,6 +329,9 @@ def _changes(source: Source, plan: _Plan) -> Iterator[Change]:
     positional = use.positional()
     inline = {id(leaf): spec for leaf, spec in plan.leaves}
     func = Template("{jax.jit}")
+    by_keyword = _fun_by_keyword(source, use)
+    if by_keyword is not None:
+        yield by_keyword
     if positional:
         assert use.call is not None
         names = {1: "in_shardings", 2: "out_shardings"}

@@ -203,6 +203,14 @@ def test_argument_that_is_global_already_stays() -> None:
     assert b"f(a, b)" in testing.run(source, select="from-gda").after
 
 
+@pytest.mark.parametrize("number", ["-0.1", "rate", "float(r)", "len(r)"])
+def test_python_numbers_are_no_arrays(number: str) -> None:
+    source = IMPORT + "mesh = Mesh(d, ('x',))\nf = pjit(g, in_axis_resources=(FROM_GDA, P('x'), None))\nrate = 0.1\n"
+    source += f"with mesh:\n    f(a, b, {number})\n"
+    text = testing.run(source, select="from-gda").after.decode()
+    assert f"f(a, multihost_utils.host_local_array_to_global_array(b, mesh, P('x')), {number})" in text
+
+
 def test_names_taken_in_the_file_are_not_reused() -> None:
     source = IMPORT + (
         "mesh = Mesh(d, ('x',))\nglobal_b = 1\nf = pjit(g, in_axis_resources=(FROM_GDA, P('x'), P()))\nwith mesh:\n    f(a, b, c)\n"

@@ -172,6 +172,12 @@ def test_host_local_inputs_come_first() -> None:
     kept("rank = jax.process_index()\n" + ROWS + CALL, "what its callers pass may be local to a process")
 
 
+def test_function_by_keyword() -> None:
+    first = ROWS.replace("lambda a", "fun=lambda a")
+    assert result(first + CALL) == JIT + "y = f(x)\n"
+    kept("f = pjit(in_shardings=P('x'), fun=lambda a: a)\n" + CALL, "its function is given by keyword")
+
+
 def test_nothing_else_in_the_context() -> None:
     assert result(ROWS + CALL) == JIT + "y = f(x)\n"
 
