@@ -52,7 +52,9 @@ def report() -> str:
             while piece := os.read(controller, 65536):
                 shown += piece
     os.close(controller)
-    text = re.sub(r"\r.*?\x1b\[K", "", shown.decode().replace("\r\n", "\n"))
+    # What a slow run overwrites on the screen (its progress) is not part of the report.
+    lines = [line.rpartition("\r")[2] for line in shown.decode().replace("\r\n", "\n").replace("\x1b[K", "").split("\n")]
+    text = "\n".join(lines)
     return _folded("The report", _block("text", re.sub(r" in [0-9.]+ s:", ":", text)))
 
 
