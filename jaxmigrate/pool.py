@@ -59,8 +59,9 @@ class Pool(Generic[Item, Result]):
     def _alone(self, item: Item) -> Result:
         """Do an item in a process of its own, to tell the one that kills its worker from those that were with it."""
         executor = self._executor(1)
+        future: Future[list[Result]] = _submit(executor, [item])
         try:
-            [result] = _submit(executor, [item]).result()
+            [result] = future.result()
         except BrokenProcessPool:
             result = self._died(item)
         except BaseException:

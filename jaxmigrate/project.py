@@ -21,6 +21,7 @@ _FROM = re.compile(
 )
 _IMPORT = re.compile(rb"^([ \t]*)import[ \t]+([^\n;#]*)", re.MULTILINE)
 _ALIAS = re.compile(rb"^[ \t]*([A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=[ \t]*([A-Za-z_][\w.]*)[ \t]*(?:#.*)?$", re.MULTILINE)
+_TOP_ALIAS = re.compile(rb"^([A-Za-z_]\w*)[ \t]*=[ \t]*([A-Za-z_]\w*)\.?([\w.]*)[ \t]*(?:#.*)?$", re.MULTILINE)
 _BOUND = re.compile(
     rb"^[ \t]*(?:(?:async[ \t]+)?def|class)[ \t]+(\w+)"
     rb"|^[ \t]*(?:(?:if|elif|else|try|except|with|for)\b[^\n:]*:[ \t]*)?([A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=(?!=)",
@@ -103,72 +104,125 @@ class Indexer:
         self._read = read
         self._matters = matters
         self._paths: dict[str, str] = {}
+        self._by_tail: dict[str, list[str]] = {}
         self._ambiguous: set[str] = set()
         self._legacy: dict[str, set[str]] = {}
+        """Module -> names of its top level that may be migrated."""
         self._wanted: dict[bytes, set[bytes]] = {}
+        """The same by the last part of the module's name."""
+        self._passed: dict[str, list[tuple[str, str, str]]] = {}
+        """Module -> what it takes from others at its top level: local name, their module, their name."""
         self._taken: set[_Taken] = set()
         self._aliases: dict[tuple[str, str], list[str]] = {}
 
     def add(self, path: str, data: bytes) -> None:
-        """Learn what the file takes from others, and that others may take something from it."""
-        imports = self.add_consumer(path, data)
+        """Learn what the file takes from others, and what others may take from it."""
+        data = _lines(data)
+        imports = self._consume(path, data)
         if path.endswith(".pyi"):
             return
         name, _ = self.names.of(path)
+        if name not in self._paths:
+            self._by_tail.setdefault(_tail(name), []).append(name)
         if self._paths.setdefault(name, path) != path:
             self._ambiguous.add(name)
-        legacy = {i.local for i in imports if i.local and i.qualified.startswith("jax") and self._matters(i.qualified.encode())}
-        if legacy:
-            self._legacy.setdefault(name, set()).update(legacy)
-            self._wanted.setdefault(_tail(name).encode(), set()).update(map(str.encode, legacy))
+        named = {i.local: i.qualified for i in imports if i.local} | {"jax": "jax"}
+        named |= {alias: _join(named[first], rest) for alias, first, rest in _top_aliases(data) if first in named}
+        self._note(name, {n for n, q in named.items() if q.startswith("jax.") and self._matters(q.encode())})
+        self._passed[name] = [
+            (local, *qualified.rpartition(".")[::2]) for local, qualified in named.items() if _root(qualified) not in _NEVER_OURS
+        ] + [("*", i.module, "*") for i in imports if i.name == "*"]
 
-    def add_consumer(self, path: str, data: bytes) -> list[_Import]:
-        """Learn only what the file takes from others."""
-        imports = list(_imports(_lines(data), *self.names.of(path)))
+    def _note(self, module: str, names: set[str]) -> None:
+        if names:
+            self._legacy.setdefault(module, set()).update(names)
+            self._wanted.setdefault(_tail(module).encode(), set()).update(map(str.encode, names))
+
+    def _consume(self, path: str, data: bytes) -> list[_Import]:
+        imports = list(_imports(data, *self.names.of(path)))
         for item in imports:
-            if item.module.partition(".")[0] not in _NEVER_OURS:
+            if _root(item.module) not in _NEVER_OURS:
                 if item.name:
                     self._taken.add(_Taken(item.module, item.name))
                 if item.name != "*":
                     self._aliases.setdefault((item.local or item.module, item.qualified), []).append(path)
         return imports
 
+    def of_project(self, hits: Iterable[str], others: Iterable[str]) -> tuple[ProjectIndex, list[str]]:
+        """The index, and which files take what may be migrated from a hit, directly or through each other.
+
+        They are looked for among `others` and in the whole projects of the hits.
+        """
+        takers: list[str] = []
+        known = set(map(os.path.abspath, hits))
+        around = set(map(os.path.abspath, others))
+        for _ in range(_ROUNDS):
+            self._spread()
+            before = sum(map(len, self._legacy.values()))
+            _add_surroundings(around, [os.path.abspath(self._paths[module]) for module in self._legacy], self.names)
+            for path in sorted(around - known):
+                data = self._read(path)
+                if self._may_take(data) and self._takes(path, _lines(data)):
+                    known.add(path)
+                    takers.append(path)
+                    self.add(path, data)
+            self._spread()
+            if sum(map(len, self._legacy.values())) == before:
+                break
+        return self.finish(), takers
+
+    def _spread(self) -> None:
+        """Names that a module takes from another one and passes on may be migrated too."""
+        changed = True
+        while changed:
+            changed = False
+            for module, passed in self._passed.items():
+                own = self._legacy.get(module, set())
+                for local, source, name in passed:
+                    theirs = self._legacy_of(source)
+                    new = (theirs if name == "*" else {local} if name in theirs else set()) - own
+                    if new:
+                        self._note(module, new)
+                        own, changed = self._legacy[module], True
+
+    def _modules(self, imported: str) -> list[str]:
+        """The modules of the tree that an import of this name may mean."""
+        return [module for module in self._by_tail.get(_tail(imported), ()) if _may_be(imported, module)]
+
+    def _legacy_of(self, imported: str) -> set[str]:
+        return {name for module in self._modules(imported) for name in self._legacy.get(module, ())}
+
     def _may_take(self, data: bytes) -> bool:
-        """Whether the file may take an import that may be migrated away; cheap, since it is asked of whole projects."""
+        """Whether the file may take a name that may be migrated; cheap, since it is asked of whole projects."""
         sources = self._wanted.keys() & _imported_words(data)
         return any(name in data for source in sources for name in self._wanted[source])
 
-    def of_project(self, hits: Iterable[str], others: Iterable[str]) -> ProjectIndex:
-        """The index; who takes what may be migrated away is asked of `others`, and of the whole projects of the hits."""
-        if self._legacy:
-            exporters = [os.path.abspath(self._paths[module]) for module in self._legacy]
-            around = _surroundings(exporters, self.names).union(map(os.path.abspath, others))
-            for path in sorted(around.difference(map(os.path.abspath, hits))):
-                data = self._read(path)
-                if self._may_take(data):
-                    self.add_consumer(path, data)
-        return self.finish()
+    def _takes(self, path: str, data: bytes) -> bool:
+        """Whether the file does take one."""
+        for item in _imports(data, *self.names.of(path)):
+            names = self._legacy_of(item.module) if item.name else set()
+            if item.name in names or (item.name == "*" and names):
+                return True
+            local = item.local or item.module
+            if any(f"{local}.{name}".encode() in data for name in self._legacy_of(item.qualified)):
+                return True
+        return False
 
     def finish(self) -> ProjectIndex:
         """The index of everything that was added."""
-        by_tail: dict[str, list[str]] = {}
-        for name in self._paths:
-            by_tail.setdefault(_tail(name), []).append(name)
-        self._take_attributes(by_tail)
+        self._take_attributes()
         exports = self._exports()
         consumed: dict[str, set[str]] = {}
         for taken in self._taken:
-            for module in by_tail.get(_tail(taken.module), ()):
-                if _may_be(taken.module, module):
-                    all_names = {*exports.get(module, ()), *self._legacy.get(module, ())}
-                    consumed.setdefault(module, set()).update(all_names if taken.name == "*" else (taken.name,))
+            for module in self._modules(taken.module):
+                all_names = {*exports.get(module, ()), *self._legacy.get(module, ())}
+                consumed.setdefault(module, set()).update(all_names if taken.name == "*" else (taken.name,))
         return ProjectIndex(exports, {module: frozenset(names) for module, names in consumed.items() if names})
 
-    def _take_attributes(self, by_tail: dict[str, list[str]]) -> None:
+    def _take_attributes(self) -> None:
         """``compat.DeviceArray`` takes a name as ``from compat import DeviceArray`` does."""
         for (local, module), paths in self._aliases.items():
-            sources = [name for name in by_tail.get(_tail(module), ()) if _may_be(module, name) and name in self._legacy]
-            for name in {name for source in sources for name in self._legacy[source]}:
+            for name in self._legacy_of(module):
                 use = f"{local}.{name}".encode()
                 if any(use in self._read(path) for path in paths):
                     self._taken.add(_Taken(module, name))
@@ -233,18 +287,32 @@ def _tail(name: str) -> str:
     return name.rpartition(".")[2]
 
 
-def _surroundings(exporters: Iterable[str], names: ModuleNames) -> set[str]:
-    """The Python files that may import from one of `exporters`: those of its checkout, project, package or folder."""
-    around: set[str] = set()
+def _root(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def _join(name: str, rest: str) -> str:
+    return f"{name}.{rest}" if rest else name
+
+
+def _top_aliases(data: bytes) -> Iterator[tuple[str, str, str]]:
+    """``A = b.c.D`` at the top level -> (A, b, c.D)."""
+    for name, first, rest in _TOP_ALIAS.findall(data):
+        yield name.decode(), first.decode(), rest.decode()
+
+
+def _add_surroundings(around: set[str], exporters: Iterable[str], names: ModuleNames) -> None:
+    """Add the Python files that may import from one of `exporters`: those of its checkout, project, package or folder."""
     listings: dict[tuple[str, bool], set[str]] = {}
+    listed: set[str] = set()
     for path in exporters:
-        for top in _tops(path, names.root(path)) if path not in around else ():
+        for top in _tops(path, names.root(path)) if path not in listed else ():
             if top not in listings:
                 listings[top] = _python_files(*top)
             if path in listings[top]:
-                around |= listings[top]
+                listed |= listings[top]
                 break
-    return around
+    around |= listed
 
 
 def _tops(path: str, root: str) -> Iterator[tuple[str, bool]]:

@@ -46,10 +46,8 @@ class Survey(NamedTuple):
     """What the first look at all files found."""
 
     hits: list[Hit]
-    traced: list[str]
-    """Python files that mention JAX but nothing to migrate."""
-    indexer: Indexer | None
-    """Knows the hits; None when there are none."""
+    project: ProjectIndex | None
+    """How the hits hang together."""
 
 
 def run(
@@ -77,7 +75,8 @@ def look(files: Sequence[tuple[str, str]], progress: Progress | None = None) -> 
             progress(number, len(files))
         look_.at(number, path, kind)
     look_.again(files)
-    return Survey([hit for _, hit in sorted(look_.hits)], look_.traced, look_.indexer)
+    project = look_.hang_together(files)
+    return Survey([hit for _, hit in sorted(look_.hits)], project)
 
 
 class _Look:
@@ -88,8 +87,8 @@ class _Look:
 
     def __init__(self, group_of: Callable[[str], str]) -> None:
         self.hits: list[tuple[int, Hit]] = []
-        self.traced: list[str] = []
-        self.indexer: Indexer | None = None
+        self._with_trace: list[str] = []
+        self._indexer: Indexer | None = None
         self._group_of = group_of
         self._groups = {""}
         self._later: list[int] = []
@@ -123,12 +122,24 @@ class _Look:
         if kind == TEXT:
             self.hits.append((number, Hit(path, kind, len(data))))
         elif not prefilter(data):
-            self.traced.append(path)
+            self._with_trace.append(path)
         else:
             self.hits.append((number, _hit(path, data)))
             if len(data) <= MAX_BYTES:
-                self.indexer = self.indexer or _indexer()
-                self.indexer.add(path, data)
+                self._indexer = self._indexer or _indexer()
+                self._indexer.add(path, data)
+
+    def hang_together(self, files: Sequence[tuple[str, str]]) -> ProjectIndex | None:
+        """The index of the hits; files that take a migrated name from one become hits too, though they hold no trace of it."""
+        if self._indexer is None:
+            return None
+        index, takers = self._indexer.of_project([hit.path for _, hit in self.hits], self._with_trace)
+        numbers = {os.path.abspath(path): number for number, (path, _) in enumerate(files)} if takers else {}
+        for taker in takers:
+            if taker in numbers:
+                path, kind = files[numbers[taker]]
+                self.hits.append((numbers[taker], Hit(path, kind, len(_content(path)))))
+        return index
 
 
 def _grouping(files: Sequence[tuple[str, str]]) -> Callable[[str], str]:
@@ -197,9 +208,7 @@ def process(
     """Rewrite the hits of a survey and yield their results in order."""
     if not survey.hits:
         return
-    indexer = survey.indexer
-    index = indexer.of_project([hit.path for hit in survey.hits], survey.traced) if indexer else None
-    work = _Work(settings, index)
+    work = _Work(settings, survey.project)
     workers = _workers(survey.hits, jobs)
     results = _parallel(survey.hits, work, workers) if workers > 1 else map(work.rewrite, survey.hits)
     with_facts: list[FileResult] = []

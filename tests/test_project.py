@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from jaxmigrate.model import ProjectIndex
-from jaxmigrate.project import build_index, module_name
+from jaxmigrate.project import Indexer, build_index, module_name
 
 Build = Callable[[dict[str, str]], ProjectIndex]
 
@@ -148,3 +148,54 @@ def test_name_from_elsewhere_is_not_consumed(build: Build, consumer: str) -> Non
 
 def test_relative_import_beyond_the_top_is_ignored(build: Build) -> None:
     assert consumed(build, "from ....x import A\nfrom ... import compat\n") == frozenset()
+
+
+def takers(tmp_path: Path, files: dict[str, str], hits: set[str]) -> set[str]:
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    indexer = Indexer(lambda path: Path(path).read_bytes(), lambda qualified: b"Old" in qualified)
+    for name in sorted(hits):
+        indexer.add(str(tmp_path / name), files[name].encode())
+    _, found = indexer.of_project([str(tmp_path / name) for name in hits], [])
+    return {str(Path(path).relative_to(tmp_path)) for path in found}
+
+
+def test_files_that_take_a_migrated_name_are_found_through_each_other(tmp_path: Path) -> None:
+    files = {
+        "pyproject.toml": "",
+        "p/__init__.py": "from .types import Short\nfrom .more import *\n",
+        "p/types.py": "from jax.x import Old as Short, New\n",
+        "p/more.py": "from .types import Short as Shorter\n",
+        "p/alias.py": "import p.types as t\nShortest = t.Short\n",
+        "p/direct.py": "from p.types import Short\n",
+        "p/attribute.py": "from . import types\nisinstance(x, types.Short)\n",
+        "tests/a.py": "from p import Short\n",
+        "tests/b.py": "import p\np.Shorter\n",
+        "tests/c.py": "from p.alias import Shortest\n",
+        "p/new.py": "from p.types import New\n",
+        "p/other.py": "from .others import Short\nfrom . import direct\n",
+        "p/none.py": "Short = 1\nfrom p import types\ntypes.New\n",
+    }
+    found = takers(tmp_path, files, {"p/types.py"})
+    assert found == {
+        "p/__init__.py",
+        "p/more.py",
+        "p/alias.py",
+        "p/direct.py",
+        "p/attribute.py",
+        "tests/a.py",
+        "tests/b.py",
+        "tests/c.py",
+    }
+
+
+def test_names_assigned_from_jax_are_passed_on_too(tmp_path: Path) -> None:
+    files = {
+        "setup.py": "",
+        "p/__init__.py": "",
+        "p/types.py": "from jax import x\nShort = x.Old  # short\nAnother: type = x.Old\nCalled = x.Old()\n",
+        "p/a.py": "from .types import Short\n",
+        "p/b.py": "from .types import Called\n",
+    }
+    assert takers(tmp_path, files, {"p/types.py"}) == {"p/a.py"}

@@ -185,7 +185,7 @@ def _report(results: list[FileResult], scanned: int, settings: Settings, output:
     if output.format == "json":
         from jaxmigrate.reports import json_
 
-        report = json_.render(results, wrote=wrote, settings=settings, elapsed=elapsed)
+        report = json_.render(results, wrote=wrote, settings=settings, elapsed=elapsed, scanned=scanned)
     elif output.format == "github":
         from jaxmigrate.reports import github
 

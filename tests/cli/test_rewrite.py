@@ -363,3 +363,18 @@ def test_clean_file_imports_nothing_that_only_a_hit_needs(project: Path) -> None
     )
     ours = b"jaxmigrate.model jaxmigrate.codemod jaxmigrate.engine jaxmigrate.registry jaxmigrate.reports"
     assert set(loaded) & {*heavy.split(), *ours.split()} == set()
+
+
+def test_file_that_takes_an_old_class_from_a_module_of_the_tree_is_rewritten(project: Path, tool: Tool) -> None:
+    (project / "pkg").mkdir()
+    write(
+        project / "pkg",
+        __init__="",
+        types="from jax.interpreters.pxla import ShardedDeviceArray as SDA\n",
+        use="from pkg.types import SDA\n\n\ndef f(x):\n    return isinstance(x, SDA)\n",
+        attribute="from pkg import types\n\n\ndef f(x):\n    return isinstance(x, types.SDA)\n",
+    )
+    for paths in (["."], ["pkg/use.py", "pkg/types.py"]):
+        output = tool("rewrite", "--check", *paths).stdout
+        assert b"pkg/use.py:5:" in output
+    assert b"pkg/attribute.py:5:" in tool("rewrite", "--check", ".").stdout
