@@ -168,7 +168,10 @@ def defines(source: Source, attribute: str) -> bool:
     """Whether the file makes an attribute of that name itself: a method, a field or an assignment to it."""
     if any(_stores(source, a) for a in source.by_attribute.get(attribute, ())):
         return True
-    return attribute in _class_members(source.tree)
+    if re.search(rf"^[ \t]+(?:async[ \t]+)?def[ \t]+{attribute}\b".encode(), source.utf8, re.MULTILINE):
+        return True
+    fields = (n for n in source.by_id.get(attribute, ()) if isinstance(n.ctx, ast.Store))
+    return any(isinstance(source.parent(source.statement(n)), ast.ClassDef) for n in fields)
 
 
 def _stores(source: Source, attribute: ast.Attribute) -> bool:
@@ -178,21 +181,6 @@ def _stores(source: Source, attribute: ast.Attribute) -> bool:
     statement = source.parent(attribute)
     value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
     return not (isinstance(value, ast.Attribute) and value.attr == attribute.attr)
-
-
-@functools.lru_cache(maxsize=1)
-def _class_members(tree: ast.Module) -> frozenset[str]:
-    """What the classes of the file define; kept for the file at hand, since several sites ask."""
-    bodies = (node.body for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
-    return frozenset(name for body in bodies for statement in body for name in _bound(statement))
-
-
-def _bound(statement: ast.stmt) -> list[str]:
-    """The names that a statement of a class body binds."""
-    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        return [statement.name]
-    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-    return [t.id for t in targets if isinstance(t, ast.Name)]
 
 
 def uses_jax(source: Source) -> bool:
