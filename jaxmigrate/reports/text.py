@@ -88,7 +88,7 @@ def _side(sign: str, source: str, column: int) -> list[str]:
 
 def held_by(finding: Finding) -> str:
     """The option that would let a held edit through."""
-    return "held: --unsafe applies it" if finding.applicability is Applicability.UNSAFE else "held by --safe-only"
+    return "held: --unsafe applies it" if finding.applicability is Applicability.UNSAFE else "held back by --safe-only"
 
 
 def headline(summary: Summary, wrote: bool, elapsed: float | None) -> str:
@@ -126,7 +126,7 @@ def closing(summary: Summary, wrote: bool, settings: Settings | None) -> Iterato
         yield f"Left: {', '.join(parts)}."
     if summary.requires:
         yield f"The result needs JAX {summary.requires} or newer{_beyond(summary, settings)}."
-    yield from (f"Next: {step}" for step in next_steps(summary, wrote))
+    yield from (f"Next: {step}" for step in next_steps(summary, wrote, settings))
 
 
 def _beyond(summary: Summary, settings: Settings | None) -> str:
@@ -135,7 +135,7 @@ def _beyond(summary: Summary, settings: Settings | None) -> str:
     return f", which is newer than the target {settings.target}: some uses have no older successor"
 
 
-def next_steps(summary: Summary, wrote: bool) -> Iterator[str]:
+def next_steps(summary: Summary, wrote: bool, settings: Settings | None = None) -> Iterator[str]:
     """What the user can do now, most useful first."""
     assumed = len(summary.applied(Applicability.REVIEW)) + len(summary.applied(Applicability.UNSAFE))
     if summary.of(Outcome.APPLIED) and not wrote:
@@ -145,7 +145,8 @@ def next_steps(summary: Summary, wrote: bool) -> Iterator[str]:
     unsafe = [place for place in summary.of(Outcome.HELD) if place.finding.applicability is Applicability.UNSAFE]
     if unsafe:
         yield f"--unsafe applies {count(len(unsafe), 'edit')} held back now."
-    if len(summary.of(Outcome.HELD)) > len(unsafe):
+    safe_only = settings is None or settings.allowed is Applicability.SAFE
+    if safe_only and len(summary.of(Outcome.HELD)) > len(unsafe):
         yield "without --safe-only the review edits are applied too."
     if summary.of(Outcome.MANUAL):
         name = Counter(place.finding.codemod for place in summary.of(Outcome.MANUAL)).most_common(1)[0][0]

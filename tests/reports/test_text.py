@@ -176,8 +176,8 @@ def test_planned_edits_of_a_failed_file_are_not_counted_as_done() -> None:
 
 def test_review_held_by_safe_only_names_the_option() -> None:
     held = replace(TYPES.findings[0], outcome=HELD)
-    text = render([replace(TYPES, findings=(held,))], settings=SETTINGS)
-    assert "(held by --safe-only)" in text
+    text = render([replace(TYPES, findings=(held,))], settings=replace(SETTINGS, allowed=SAFE))
+    assert "(held back by --safe-only)" in text
     assert "without --safe-only" in text
     assert "--unsafe" not in text
 
