@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from typing import TYPE_CHECKING
 
 from jaxmigrate.codemod import REVIEW, DeleteStatement, KeepBlock, ReplaceText, Rewrite
@@ -37,7 +38,7 @@ def _row(site: NameSite) -> Reports:
     for ancestor in source.ancestors(site.node):
         if isinstance(ancestor, ast.stmt):
             return None
-        if isinstance(ancestor, (ast.List, ast.Tuple)) and isinstance(child, (ast.Tuple, ast.Call, ast.Lambda)):
+        if isinstance(ancestor, (ast.List, ast.Tuple)) and _is_row(source, child) and not _is_unpacked(source, ancestor):
             position = next(i for i, e in enumerate(ancestor.elts) if e is child)
             later = [e for e in ancestor.elts[position + 1 :] if type(e) is type(child) and ARRAY in _names(source, e)]
             if later:
@@ -45,6 +46,19 @@ def _row(site: NameSite) -> Reports:
                 return Rewrite(_message("a row", line(source, later[0])), REVIEW, (ReplaceText(start, end, ""),))
         child = ancestor
     return None
+
+
+def _is_row(source: Source, node: ast.AST) -> bool:
+    """A tuple or a call with more in it than the test: what the test chooses."""
+    if isinstance(node, ast.Call):
+        return source.segment(node.func) not in ("isinstance", "issubclass") and len(node.args) + len(node.keywords) > 1
+    return isinstance(node, ast.Tuple) and any(isinstance(e, (ast.Lambda, ast.Call)) for e in node.elts)
+
+
+def _is_unpacked(source: Source, display: ast.List | ast.Tuple) -> bool:
+    """``a, b = (..), (..)``: the number of rows counts."""
+    statement = source.parent(display)
+    return isinstance(statement, ast.Assign) and any(isinstance(t, (ast.Tuple, ast.List)) for t in statement.targets)
 
 
 def key_yields_to_array(site: NameSite) -> Reports:
@@ -150,7 +164,7 @@ def _later(source: Source, arm: ast.If) -> Iterator[ast.If]:
     if not following and isinstance(arm.body[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break)):
         block = next((b for b in _blocks(source.parent(arm)) if arm in b), [])
         following = block[block.index(arm) + 1 :] if block else []
-        yield from (s for s in following if isinstance(s, ast.If))
+        yield from (s for s in itertools.takewhile(lambda s: isinstance(s, ast.If), following) if isinstance(s, ast.If))
     elif len(following) == 1 and isinstance(following[0], ast.If):
         yield following[0]
         yield from _later(source, following[0])

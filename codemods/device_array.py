@@ -20,6 +20,7 @@ from jaxmigrate_codemods._arrays import (
     classes_text,
     container,
     elements,
+    line,
     traced,
     typed,
 )
@@ -42,6 +43,7 @@ _ASSERTIONS = {
     "assertIsNot": "assertNotIsInstance",
     "assertNotEqual": "assertNotIsInstance",
 }
+_WIDER = "isinstance with jax.Array is also True for tracers, with DeviceArray it was False"
 _NAMED = "the class of arrays is called ArrayImpl now: use isinstance(x, jax.Array)"
 _PATCHED = "attributes set on jax.Array do not reach all arrays: patch the function that uses them instead"
 
@@ -78,7 +80,7 @@ def _tested(site: NameSite) -> Reports:
         reason = "so the assertion fails if the value is one"
     if not reason:
         return None
-    return Rewrite(f"isinstance with jax.Array is also True for tracers, with DeviceArray it was False; {reason}", REVIEW, ())
+    return Rewrite(f"{_WIDER}; {reason}", REVIEW, ())
 
 
 def _of_class(site: NameSite) -> Reports:
@@ -90,7 +92,14 @@ def _of_class(site: NameSite) -> Reports:
 def _defined(site: NameSite) -> Reports:
     """A tuple of classes by name: what holds for isinstance holds for it. A plain alias or a Union names a type."""
     whole = container(site.source, site.node)
-    return _tested(site) if whole is not site.node and not isinstance(site.source.parent(whole), ast.Subscript) else None
+    if whole is not site.node:
+        return None if isinstance(site.source.parent(whole), ast.Subscript) else _tested(site)
+    statement = site.parent()
+    names = [t for t in statement.targets if isinstance(t, ast.Name)] if isinstance(statement, ast.Assign) else []
+    for use in (n for name in names for n in site.source.by_id.get(name.id, ()) if isinstance(n.ctx, ast.Load)):
+        if site.source.role(use) == "isinstance" and (reason := site.source.tracing_evidence(use)):
+            return Rewrite(f"{_WIDER}; {reason} (line {line(site.source, use)})", REVIEW, ())
+    return None
 
 
 def _registered(site: NameSite) -> Reports:

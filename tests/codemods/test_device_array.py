@@ -333,6 +333,45 @@ def test_two_old_keys_with_one_value_become_one() -> None:
     )
 
 
+def test_tests_in_a_tuple_that_is_unpacked_are_no_rows() -> None:
+    rewritten(
+        "import jax\na, b = isinstance(x, jax.numpy.DeviceArray), isinstance(x, jax.Array)\n",
+        "import jax\na, b = isinstance(x, jax.Array), isinstance(x, jax.Array)\n",
+        **SELECT,
+    )
+
+
+def test_statements_between_two_tests_keep_the_first() -> None:
+    rewritten(
+        """
+        import jax
+        def f(x):
+            if isinstance(x, jax.numpy.DeviceArray):
+                return 1
+            x = convert(x)
+            if isinstance(x, jax.Array):
+                return 2
+        """,
+        """
+        import jax
+        def f(x):
+            if isinstance(x, jax.Array):
+                return 1
+            x = convert(x)
+            if isinstance(x, jax.Array):
+                return 2
+        """,
+        **SELECT,
+    )
+
+
+def test_alias_that_a_jitted_function_tests_with_is_for_review() -> None:
+    source = "import jax\nArray = jax.numpy.DeviceArray\n@jax.jit\ndef f(x):\n    return x if isinstance(x, Array) else 0\n"
+    (finding,) = findings(source, **SELECT)
+    assert str(finding.applicability) == "review"
+    assert "(line 5)" in finding.message
+
+
 def test_table_filled_by_statements_loses_the_old_one() -> None:
     rewritten(
         """
