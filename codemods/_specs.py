@@ -48,6 +48,15 @@ def is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
 
 
+def branches(node: ast.expr) -> list[ast.expr] | None:
+    """The elements of a tuple or list, the values of a dict; None for anything else."""
+    if isinstance(node, (ast.Tuple, ast.List)):
+        return node.elts
+    if isinstance(node, ast.Dict) and all(k is not None for k in node.keys):
+        return node.values
+    return None
+
+
 def is_spec(source: Source, node: ast.expr) -> bool:
     """Whether `node` is a call of PartitionSpec."""
     return isinstance(node, ast.Call) and source.resolve(node.func) in SPECS
@@ -64,23 +73,36 @@ def is_gone(source: Source, node: ast.expr) -> bool:
     return source.resolve(node) in FROM_GDA
 
 
-def sentinels(source: Source, node: ast.AST, depth: int = 6) -> Iterator[ast.expr]:
+def sentinels(source: Source, node: ast.expr) -> Iterator[ast.expr]:
     """The references to FROM_GDA in a value, seen through names that have one definition."""
-    for part in ast.walk(node):
-        if isinstance(part, (ast.Name, ast.Attribute)):
-            if is_gone(source, part):
+    for part in parts(source, node):
+        if is_gone(source, part):
+            yield part
+
+
+def parts(source: Source, node: ast.expr) -> Iterator[ast.Name | ast.Attribute]:
+    """The names and attributes in a value, and in the definitions behind those that have one."""
+    stack: list[ast.expr] = [node]
+    seen: set[ast.AST] = set()
+    while stack:
+        value = stack.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        for part in ast.walk(value):
+            if isinstance(part, (ast.Name, ast.Attribute)):
                 yield part
-            if depth and (value := source.definition(part)) is not None:
-                yield from sentinels(source, value, depth - 1)
+                behind = source.definition(part)
+                if behind is not None:
+                    stack.append(behind)
 
 
-def is_replicated(source: Source, node: ast.expr) -> bool:
+def is_replicated(source: Source, node: ast.expr, depth: int = 6) -> bool:
     """Whether a spec, or every spec of a tree, says "the same everywhere": None, ``P()``, ``P(None)``."""
     value = source.value_of(node)
-    if isinstance(value, (ast.Tuple, ast.List)):
-        return all(is_replicated(source, e) for e in value.elts)
-    if isinstance(value, ast.Dict):
-        return all(is_replicated(source, v) for v in value.values)
+    children = branches(value)
+    if children is not None:
+        return depth > 0 and all(is_replicated(source, c, depth - 1) for c in children)
     return is_none(value) or (is_spec(source, value) and isinstance(value, ast.Call) and all(map(is_none, value.args)))
 
 
@@ -113,34 +135,34 @@ class Unreadable(Exception):
     node: ast.expr
 
 
-def copied_spec(source: Source, node: ast.expr, at: ast.AST) -> Template:
+def copied_spec(source: Source, node: ast.expr, at: ast.AST, depth: int = 6) -> Template:
     """A tree of specs as an argument for multihost_utils at another place, where None must be written ``P()``.
 
     Raises:
         Unreadable: it holds something else, or a name that means something else there.
     """
-    changes = list(_spec_changes(source, node, at))
+    changes = list(_spec_changes(source, node, at, depth))
     return spliced(source, node, changes)
 
 
-def _spec_changes(source: Source, node: ast.expr, at: ast.AST) -> Iterator[tuple[ast.expr, Template]]:
+def _spec_changes(source: Source, node: ast.expr, at: ast.AST, depth: int) -> Iterator[tuple[ast.expr, Template]]:
+    children = branches(node)
+    if not depth:
+        raise Unreadable(node)
     if is_none(node):
         yield node, Template(f"{spec_name(source, at)}()")
-    elif isinstance(node, (ast.Tuple, ast.List)):
-        for element in node.elts:
-            yield from _spec_changes(source, element, at)
-    elif isinstance(node, ast.Dict) and all(k is not None for k in node.keys):
-        for value in node.values:
-            yield from _spec_changes(source, value, at)
+    elif children is not None:
+        for child in children:
+            yield from _spec_changes(source, child, at, depth - 1)
     elif is_spec(source, node):
         _check_visible(source, node, at)
     elif isinstance(node, ast.Call) and source.resolve(node.func) in SHARDINGS and len(node.args) == 2:
-        yield node, copied_spec(source, node.args[1], at)
+        yield node, copied_spec(source, node.args[1], at, depth - 1)
     elif isinstance(node, (ast.Name, ast.Attribute)) and source.definition(node) is not None:
         value = source.value_of(node)
-        same = not list(_spec_changes(source, value, at)) and is_visible(source, node, at)
+        same = not list(_spec_changes(source, value, at, depth - 1)) and is_visible(source, node, at)
         if not same:
-            yield node, copied_spec(source, value, at)
+            yield node, copied_spec(source, value, at, depth - 1)
     else:
         raise Unreadable(node)
 

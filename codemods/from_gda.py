@@ -31,7 +31,17 @@ from jaxmigrate.codemod import (
 )
 from jaxmigrate_codemods import _mesh
 from jaxmigrate_codemods._pjit import Argument, Called, Pjit, grouped, is_guarded, is_traced, line, uses
-from jaxmigrate_codemods._specs import FROM_GDA, HOST_LOCAL, Unreadable, copied_spec, is_global, is_gone, is_replicated, sentinels
+from jaxmigrate_codemods._specs import (
+    FROM_GDA,
+    HOST_LOCAL,
+    Unreadable,
+    copied_spec,
+    is_global,
+    is_gone,
+    is_replicated,
+    parts,
+    sentinels,
+)
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
@@ -153,15 +163,9 @@ def _dropped(use: Pjit, key: str | int) -> Iterator[Change]:
 
 
 def _definitions(source: Source, node: ast.expr) -> set[ast.stmt]:
-    """The assignments through which the value came, all of which hold FROM_GDA."""
-    found: set[ast.stmt] = set()
-    for part in ast.walk(node):
-        if isinstance(part, (ast.Name, ast.Attribute)):
-            value = source.definition(part)
-            if value is not None and any(sentinels(source, value)):
-                found.add(source.statement(value))
-                found |= _definitions(source, value)
-    return found
+    """The assignments through which the value came, as far as they hold FROM_GDA."""
+    values = (source.definition(part) for part in parts(source, node))
+    return {source.statement(v) for v in values if v is not None and any(sentinels(source, v))}
 
 
 def _rewrites(source: Source, plans: list[_Plan]) -> Iterator[Report]:
