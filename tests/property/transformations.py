@@ -10,6 +10,7 @@ import ast
 import io
 import re
 import tokenize
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -184,6 +185,16 @@ Recode = Callable[[bytes], bytes | None]
 ENCODINGS: list[Recode] = [latin1, crlf, cr, byte_order_mark]
 
 
+def lost_comments(before: str, after: str) -> set[str]:
+    """The comments that are gone although the code of their line is still there."""
+    kept = set(comment_texts(after))
+    code = {line.partition("#")[0].strip() for line in after.splitlines()}
+    times = Counter(line.partition("#")[0].strip() for line in before.splitlines())
+    alone = {text for text in code if times[text] == 1 and text not in ("", "else:", "pass")}
+    lines = [line for line in before.splitlines() if line.partition("#")[0].strip() in alone]
+    return {c for c in comment_texts(before) if c not in kept and any(line.endswith(c) for line in lines)}
+
+
 def comment_texts(text: str) -> list[str]:
     """All comments but type comments, which are code."""
     comments_ = (t.string for t in tokenize.generate_tokens(io.StringIO(text).readline) if t.type == tokenize.COMMENT)
@@ -272,7 +283,7 @@ def _renamed(text: str, names: dict[str, str]) -> str:
 
 
 def structure(text: str) -> str:
-    """The program without its imports, names of jax.sharding in one spelling: what must not change when all of it is nested."""
+    """The program without its imports and with names in one spelling: what must not change when all of it is nested."""
     return ast.dump(_Bare().visit(ast.parse(text)))
 
 
@@ -284,7 +295,11 @@ class _Bare(ast.NodeTransformer):
         return None
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        return ast.Name(node.attr, ast.Load()) if ast.unparse(node.value) == "jax.sharding" else self.generic_visit(node)
+        return (
+            ast.Name(node.attr, ast.Load())
+            if ast.unparse(node.value) in ("jax.sharding", "experimental")
+            else self.generic_visit(node)
+        )
 
 
 def essence(text: str) -> tuple[list[str], list[str]]:
