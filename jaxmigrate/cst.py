@@ -125,13 +125,16 @@ def render_expression(template: str, spelled: Mapping[str, str], pieces: Mapping
     return code(filled)
 
 
-def render_statements(template: str, spelled: Mapping[str, str], pieces: Mapping[str, str], indent: str) -> str:
-    """Source text of a statement template at an indentation; the first line is not indented, no newline at the end."""
+def render_statements(template: str, spelled: Mapping[str, str], pieces: Mapping[str, str], indent: str, unit: str) -> str:
+    """Source text of a statement template at an indentation; the first line is not indented, no newline at the end.
+
+    `unit` is one step of indentation of the file.
+    """
     text, marks = _fill_text(textwrap.dedent(template).strip("\n"), spelled, pieces)
     tree = _parse_module(text + "\n")
     filled = tree.visit(_Fill(marks)) if marks else tree
     assert isinstance(filled, libcst.Module)
-    return _indented(filled.body, filled.default_indent, indent)
+    return _indented(filled.body, unit, indent)
 
 
 def _indented(body: Sequence[libcst.SimpleStatementLine | libcst.BaseCompoundStatement], default: str, indent: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -56,6 +57,8 @@ class Renderer:
             return self._render(change, old)
         except (SurgeryError, NameError_) as error:
             raise EditError(str(error)) from None
+        except RecursionError:
+            raise EditError("nested too deeply for libcst") from None
 
     def _render(self, change: AnyChange, old: Binding | None) -> list[Splice]:
         if isinstance(change, api.ReplaceExpr):
@@ -273,7 +276,7 @@ class Renderer:
         from jaxmigrate import cst
 
         spelled, pieces = self._holes(template, at, old)
-        return cst.render_statements(template.text, spelled, pieces, indent)
+        return cst.render_statements(template.text, spelled, pieces, indent, self.source.indent_unit)
 
     def _replace_statement(self, change: api.ReplaceStatement, old: Binding | None) -> Splice:
         start, end = self.source.span(change.node)
@@ -382,7 +385,9 @@ def _is_plain(text: str) -> bool:
 
 def _parses(text: str) -> bool:
     try:
-        ast.parse(text, mode="eval")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text, mode="eval")
     except SyntaxError:
         return False
     return True
@@ -428,7 +433,7 @@ def _blank_end(utf8: bytes, begin: int, finish: int, limit: int) -> int:
             break
         before += 1
         offset = previous
-    if begin == 0:
+    if begin == 0 or _opens_block(utf8, offset, before):
         before = 9  # nothing is left above: no blank lines at the head of the file
     swallowed = 0
     while swallowed < before and finish < limit:
@@ -437,6 +442,14 @@ def _blank_end(utf8: bytes, begin: int, finish: int, limit: int) -> int:
             break
         finish, swallowed = end, swallowed + 1
     return finish
+
+
+def _opens_block(utf8: bytes, begin: int, blank: int) -> bool:
+    """Whether the deleted lines were the first of their block: no blank line should open it in their place."""
+    if blank or begin == 0:
+        return False
+    previous = utf8[line_start(utf8, begin - 2 if utf8[begin - 2 : begin] == b"\r\n" else begin - 1) : begin]
+    return previous.split(b"#")[0].rstrip().endswith(b":")
 
 
 def apply(utf8: bytes, splices: Iterable[Splice]) -> bytes:

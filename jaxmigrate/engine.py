@@ -17,7 +17,7 @@ from jaxmigrate.document import Document, DocumentError
 from jaxmigrate.edits import EditError, Renderer, apply, swallow_blank_lines
 from jaxmigrate.imports import MovedName, MoveImport, Speller, chain, exported, is_used, line_end, line_start, local_name
 from jaxmigrate.model import Applicability, Fact, FileResult, Finding, Outcome, ProjectIndex, Settings, Splice, Status, Version
-from jaxmigrate.names import Source, SourceError, comments_of
+from jaxmigrate.names import Source, SourceError, comments_of, parse
 from jaxmigrate.registry import Pack, load
 from jaxmigrate.renames import Proposal
 from jaxmigrate.sites import Past, collect, imported_name
@@ -125,8 +125,8 @@ class _Run:
     """Modules from which this run imports names that it moved."""
     places: dict[Finding, tuple[int, int]] = field(default_factory=dict)
     """Where in the present text each applied edit lies."""
-    refused: set[tuple[str, str, str]] = field(default_factory=set)
-    """Edits that were given up, so that they are not tried again."""
+    refused: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    """Edits that were given up, so that they are not tried again, and why."""
 
     def to_fixpoint(self, utf8: bytes) -> bytes:
         codemods = _selected(self.pack, self.settings)
@@ -138,7 +138,7 @@ class _Run:
                 self.original = source
                 if skips_file(source):
                     return utf8
-            past = Past(self.touched, partial(self.original_line, source), partial(self.note, source))
+            past = Past(self.original, self.touched, partial(self.note, source))
             proposals = collect(source, codemods, self.settings, past)
             after, splices = self.edited(source, proposals, words)
             if after is None:
@@ -149,6 +149,7 @@ class _Run:
             if utf8 in seen:
                 raise EditError("the edits of this file undo each other")
             seen.add(utf8)
+            source.to_original = self.original_line
         raise EditError(f"no end after {_MAX_ROUNDS} rounds of edits")
 
     def edited(self, source: Source, proposals: list[Proposal], words: frozenset[str]) -> tuple[Source | None, list[Splice]]:
@@ -245,9 +246,10 @@ class _Run:
             for change in proposal.changes:
                 splices += renderer.render(change, proposal.old)
         except EditError as error:
-            proposal.message += f" (not edited: {error})"
-            proposal.applicability = Applicability.MANUAL
-            self.refused.add(_key(renderer.source, proposal))
+            self.refused[_key(renderer.source, proposal)] = str(error)
+            return None
+        if _overlap([], splices):
+            self.refused[_key(renderer.source, proposal)] = "its changes overlap"
             return None
         return splices
 
@@ -261,11 +263,9 @@ class _Run:
     def parses(self, source: Source, proposal: Proposal, splices: list[Splice]) -> bool:
         """Whether the file still parses after this edit alone; if not, it is given up."""
         try:
-            ast.parse(apply(source.utf8, splices).decode("utf-8"))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            proposal.message += " (not edited: the result would not parse)"
-            proposal.applicability = Applicability.MANUAL
-            self.refused.add(_key(source, proposal))
+            parse(apply(source.utf8, splices).decode("utf-8"))
+        except SourceError:
+            self.refused[_key(source, proposal)] = "the result would not parse"
             return False
         return True
 
@@ -355,6 +355,10 @@ class _Run:
     def leave(self, source: Source, proposals: list[Proposal]) -> None:
         """Report what was not applied, once."""
         for proposal in proposals:
+            why = self.refused.get(_key(source, proposal))
+            if why is not None:
+                proposal.message += f" (not edited: {why})"
+                proposal.applicability, proposal.changes = Applicability.MANUAL, ()
             if proposal.guard:
                 outcome = Outcome.GUARDED
             elif is_suppressed(source, proposal):
@@ -407,10 +411,10 @@ class _Run:
             start, end = source.span(node)
             self.facts.append(Fact(codemod.name, value, self.path, source.position(start), source.position(end)))
 
-    def original_line(self, source: Source, node: ast.AST) -> int:
-        """The line of `node` in the file as it was read."""
+    def original_line(self, offset: int) -> int:
+        """The line that an offset of the present text had in the file as it was read."""
         assert self.original is not None
-        return self.original.position(self.back(source.span(node)[0])).line
+        return self.original.position(self.back(offset)).line
 
     def back(self, offset: int) -> int:
         """The offset in the file as it was read."""

@@ -143,10 +143,36 @@ def guard(source: Source, node: ast.AST) -> str:
             reason = _if_guard(source, ancestor, child)
         elif isinstance(ancestor, ast.BoolOp) and child in ancestor.values:
             reason = _boolop_guard(source, ancestor, child)
+        reason = reason or _earlier_guard(source, ancestor, child)
         if reason:
             return reason
         child = ancestor
     return ""
+
+
+def _earlier_guard(source: Source, ancestor: ast.AST, child: ast.AST) -> str:
+    """``if hasattr(x, "new"): return x.new`` above: what follows in the block is the fallback."""
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(ancestor, name, None)
+        if not isinstance(block, list) or child not in block:
+            continue
+        for earlier in block[: block.index(child)]:
+            if isinstance(earlier, ast.If) and not earlier.orelse and _leaves(earlier.body):
+                if reason := _test_guard(source, earlier.test, False):
+                    return reason
+            elif isinstance(earlier, ast.Try) and _is_first_choice(source, earlier):
+                return "it is the fallback of a try whose first choice is current"
+    return ""
+
+
+def _is_first_choice(source: Source, statement: ast.Try) -> bool:
+    """``try: return new(x)`` / ``except AttributeError: pass``: what follows runs where the new API is missing."""
+    passes = any(_catches_absence(h) for h in statement.handlers) and not any(_leaves(h.body) for h in statement.handlers)
+    return passes and _leaves(statement.body) and not _holds_dead(source, statement.body[-1])
+
+
+def _leaves(body: list[ast.stmt]) -> bool:
+    return isinstance(body[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break))
 
 
 def _try_guard(source: Source, statement: ast.Try, child: ast.AST, node: ast.AST) -> str:

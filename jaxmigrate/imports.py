@@ -190,7 +190,8 @@ class Speller:
     def _add(self, statement: str, local: str, held: str, at: ast.AST, old: Binding | None) -> None:
         anchor = old.statement if old is not None and isinstance(old.statement, _IMPORTS) else None
         source = self.source
-        if anchor is not None and source.parent(anchor) is source.tree and self._has_family(statement, at):
+        at_top = anchor is not None and source.parent(anchor) is source.tree
+        if at_top and ((isinstance(anchor, ast.ImportFrom) and anchor.level) or self._has_family(statement, at)):
             anchor = None  # it goes among the imports of its package at the head
         if anchor is not None:
             splice = insert_before(source, anchor, statement, self.newline)
@@ -218,6 +219,9 @@ class Speller:
         if not any(_module_of(n).partition(".")[0] == root for n in head) and (later := self._later_family(root, at)):
             return insert_before(source, later, statement, nl)  # what runs before it (an environment variable) may be for it
         if not head:
+            relative = next((n for n in source.tree.body if isinstance(n, ast.ImportFrom) and n.level), None)
+            if relative is not None and source.span(relative)[0] < self._limit(at):
+                return insert_before(source, relative, statement, nl)
             if doc is None:
                 offset = _after_header(source)
                 return Splice(offset, offset, statement + nl)

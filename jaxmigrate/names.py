@@ -7,10 +7,11 @@ ask only a few. libcst's scope analysis is not used: it costs 67 times the parse
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
 import warnings
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from jaxmigrate import guards, values
@@ -70,10 +71,37 @@ def parse(text: str) -> ast.Module:
     except SyntaxError as error:
         hint = " (Python 2?)" if _looks_like_python2(text, error) else ""
         raise SourceError(f"line {error.lineno}: {error.msg}{hint}") from None
-    except (RecursionError, MemoryError):
+    except RecursionError:
+        return _parse_deep(text)
+    except MemoryError:
         raise SourceError("nested too deeply for Python's own parser") from None
     except ValueError as error:
         raise SourceError(str(error)) from None
+
+
+def _parse_deep(text: str) -> ast.Module:
+    """Parse what Python compiles but turns into nodes only with a larger stack (1500 ``elif``, say)."""
+    import sys
+    import threading
+
+    found: list[ast.Module] = []
+
+    def run() -> None:
+        with contextlib.suppress(RecursionError, MemoryError, SyntaxError, ValueError):
+            found.append(ast.parse(text))
+
+    limit, size = sys.getrecursionlimit(), threading.stack_size(512 * 1024 * 1024)
+    sys.setrecursionlimit(100_000)
+    try:
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+    finally:
+        sys.setrecursionlimit(limit)
+        threading.stack_size(size)
+    if not found:
+        raise SourceError("nested too deeply for Python's own parser")
+    return found[0]
 
 
 def _looks_like_python2(text: str, error: SyntaxError) -> bool:
@@ -120,6 +148,8 @@ class Source:
         self._annotations: list[tuple[ast.expr, Scope]] = []
         self._scope_at: dict[ast.AST, Scope] = {}
         self._line_starts: list[int] | None = None
+        self.to_original: Callable[[int], int] | None = None
+        """Byte offset -> line in the file as it was read; set by the engine from the second round on."""
         self._bound_to: dict[str, set[str]] | None = None
         self._resolved: dict[ast.AST, Resolved | None] = {}
         self._embedded_hosts: set[ast.AST] = set()
@@ -136,6 +166,18 @@ class Source:
     def offset(self, line: int, column: int) -> int:
         """Byte offset of an ast position."""
         return self.line_starts[line - 1] + column
+
+    @property
+    def indent_unit(self) -> str:
+        """One step of indentation in this file: that of its first indented block."""
+        for node in self.tree.body:
+            body = getattr(node, "body", None)
+            if isinstance(body, list) and body and body[0].lineno > node.lineno:
+                start = self.span(body[0])[0]
+                indent = self.utf8[self.offset(self.position(start).line, 0) : start].decode("utf-8")
+                if indent and not indent.strip():
+                    return indent
+        return "    "
 
     def position(self, offset: int) -> Position:
         """Line and column (in characters) of a byte offset."""
@@ -154,6 +196,11 @@ class Source:
         if decorators:
             start = self.utf8.rindex(b"@", 0, self.offset(decorators[0].lineno, decorators[0].col_offset))
         return start, self.offset(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+
+    def original_line(self, node: ast.AST) -> int:
+        """The line of `node` in the file as it was read, for messages."""
+        start = self.span(node)[0]
+        return self.to_original(start) if self.to_original else self.position(start).line
 
     def segment(self, node: ast.AST) -> str:
         """The source text of `node`."""
@@ -285,10 +332,16 @@ class Source:
         return None
 
     def _through_index(self, qualified: str) -> str:
-        if not self.index.exports:
+        """What a name of a module of the project is bound to, when that is an object of the library."""
+        exports = self.index.exports
+        if not exports:
             return qualified
-        module, _, name = qualified.rpartition(".")
-        return self.index.exports.get(module, {}).get(name, qualified)
+        parts = qualified.split(".")
+        for count in range(len(parts) - 1, 0, -1):
+            names = exports.get(".".join(parts[:count]))
+            if names is not None and parts[count] in names:
+                return ".".join((names[parts[count]], *parts[count + 1 :]))
+        return qualified
 
     def absolute(self, module: str | None, level: int) -> str:
         """The absolute name of the module a from-import names."""
@@ -385,7 +438,7 @@ class Source:
         if not usable:
             return None
         if held_name == qualified:
-            return name
+            return name if _tells(name, qualified) else None
         if qualified.startswith(held_name + "."):
             rest = qualified[len(held_name) + 1 :]
             module = qualified.rpartition(".")[0]
@@ -524,6 +577,13 @@ class Source:
                 self.by_id.setdefault(node.id, []).append(node)
             elif isinstance(node, ast.Attribute):
                 self.by_attribute.setdefault(node.attr, []).append(node)
+
+
+def _tells(name: str, qualified: str) -> bool:
+    """Whether an alias may be read as the thing: its own name, a prefix of it (``Part``) or initials (``P``, ``NS``)."""
+    leaf = qualified.rpartition(".")[2]
+    initials = "".join(c for c in leaf if c.isupper())
+    return leaf.lower().startswith(name.lower()) or initials.startswith(name) or name.lstrip("_") == leaf
 
 
 def _taste(spelled: str, qualified: str) -> tuple[bool, int]:

@@ -161,6 +161,8 @@ def _name_stays(
     if old_leaf == new_leaf or (alias.asname and alias.asname != old_leaf):
         return True
     name = local_name(alias)
+    if source.scope(statement).is_class:  # the name is an attribute of the class
+        return True
     bindings = source.lookup(name, source.scope(statement))[0]
     if len(bindings) > 1:  # the other arm of a try or if gives the name too
         return True
@@ -243,6 +245,30 @@ def _collapse(
     return Collapse(container, new, tuple(drop)), [by_node[m] for m in renamed]
 
 
+def _may_shrink(source: Source, container: ast.Tuple | ast.List | ast.Set) -> bool:
+    """Whether nothing counts or indexes the elements: classes of isinstance, of ``type(x) in [...]``, a constant of one name."""
+    parent = source.parent(container)
+    if isinstance(container, ast.Tuple) and isinstance(parent, ast.Assign):
+        return len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name) and not _is_counted(source, parent.targets[0])
+    if isinstance(container, ast.Tuple) and isinstance(parent, ast.Call):
+        return values.role(source, container.elts[0]) in ("isinstance", "issubclass")
+    return isinstance(parent, ast.Compare) and values.role(source, container.elts[0]) == "type-compare"
+
+
+def _is_counted(source: Source, target: ast.Name) -> bool:
+    """Whether a tuple constant is used for more than a membership or class test somewhere in the file."""
+    for node in source.by_id.get(target.id, ()):
+        parent = source.parent(node)
+        if node is target or isinstance(parent, ast.Compare):
+            continue
+        if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id in ("isinstance", "issubclass"):
+            continue
+        if isinstance(parent, (ast.Tuple, ast.BinOp)):  # one of several tuples put together
+            continue
+        return True
+    return False
+
+
 def _flat_container(source: Source, node: ast.expr) -> ast.expr | None:
     """The tuple, ``Union[...]`` or ``|`` chain that has `node` as a direct element."""
     parent = source.parent(node)
@@ -251,7 +277,7 @@ def _flat_container(source: Source, node: ast.expr) -> ast.expr | None:
         if isinstance(outer, ast.Subscript) and outer.slice is parent:
             leaf = outer.value.attr if isinstance(outer.value, ast.Attribute) else getattr(outer.value, "id", "")
             return outer if leaf == "Union" else None
-        return parent if values.role(source, node) in ("isinstance", "issubclass", "alias", "type-compare") else None
+        return parent if _may_shrink(source, parent) else None
     chain: ast.expr | None = None
     while isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.BitOr):
         chain, parent = parent, source.parent(parent)

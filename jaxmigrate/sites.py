@@ -32,10 +32,10 @@ from jaxmigrate.renames import Proposal
 class Past:
     """What earlier rounds of the run leave to this one."""
 
+    original: Source
+    """The file as it was read."""
     touched: set[str]
     """Imported names of which the run took away a use."""
-    line: Callable[[ast.AST], int]
-    """The line of a node in the file as it was read."""
     note: Callable[[Codemod, ast.AST, str], None]
     """Keeps a fact of a codemod."""
 
@@ -43,7 +43,7 @@ class Past:
 def collect(source: Source, codemods: list[Codemod], settings: Settings, past: Past) -> list[Proposal]:
     """Everything the codemods say about this text."""
     found: list[Proposal] = []
-    present = [c for c in codemods if any(w.encode() in source.utf8 for w in c.words)]
+    present = [c for c in codemods if any(w.encode() in past.original.utf8 for w in c.words)]
     if through := source.foreign_meanings():
         present = [c for c in codemods if c in present or through & (c.moves.keys() | c.names.keys() | c.calls.keys())]
     found += renames.collect(source, present, settings, past.touched)
@@ -217,7 +217,7 @@ def _dead_import(
     scope = source.scope(statement)
     if is_used(source, alias, statement):
         uses = [n for n in source.by_id.get(name, ()) if source.lookup(name, source.scope(n))[1] is scope]
-        lines = ", ".join(str(line) for line in sorted({past.line(n) for n in uses})[:5]) or "(in a string)"
+        lines = ", ".join(str(line) for line in sorted({source.original_line(n) for n in uses})[:5]) or "(in a string)"
         message = f"{qualified} cannot be imported any more; its uses are not all migrated: line {lines}"
         yield Proposal(codemod.name, statement, message, Applicability.MANUAL, (), qualified)
     elif scope is source.scope_root and exported(source, name):

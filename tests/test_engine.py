@@ -77,6 +77,31 @@ CASES = {
                               "import jax\nwith jax.sharding.Mesh(d, n): pass\n"),
     "module_still_used_stays": ("import jax\nfrom jax.experimental import maps\nmaps.Mesh(maps.xmap)\n",
                                 "import jax\nfrom jax.experimental import maps\njax.sharding.Mesh(maps.xmap)\n"),
+    "class_body_import_is_an_attribute": (
+        "class K:\n    from jax.numpy import DeviceArray\n    x: DeviceArray = None\n    def m(self, y): return isinstance(y, self.DeviceArray)\n",
+        "class K:\n    from jax import Array as DeviceArray\n    x: DeviceArray = None\n    def m(self, y): return isinstance(y, self.DeviceArray)\n",
+    ),
+    "unpacked_tuple_keeps_its_length": (
+        "import jax\nimport jax.numpy as jnp\nA, B = jnp.DeviceArray, jnp.ndarray\nC = [jnp.DeviceArray, jnp.ndarray]\n",
+        "import jax\nimport jax.numpy as jnp\nA, B = jax.Array, jnp.ndarray\nC = [jax.Array, jnp.ndarray]\n",
+    ),
+    "indexed_tuple_keeps_its_length": (
+        "import jax\nimport jax.numpy as jnp\nT = (jnp.DeviceArray, jnp.ndarray)\nx = T[1]\n",
+        "import jax\nimport jax.numpy as jnp\nT = (jax.Array, jnp.ndarray)\nx = T[1]\n",
+    ),
+    "alias_of_another_name_is_not_spread": (
+        "from jax.interpreters.xla import Buffer as Handle\nimport jax.numpy as jnp\nx: Handle = jnp\ny: jnp.DeviceArray\n",
+        "import jax\nfrom jax import Array as Handle\nimport jax.numpy as jnp\nx: Handle = jnp\ny: jax.Array\n",
+    ),
+    "before_relative_imports": (
+
+        "from .a import b\nfrom jax.numpy import DeviceArray\nfrom .c import d\nx: DeviceArray = b, d\n",
+        "from .a import b\nimport jax\nfrom .c import d\nx: jax.Array = b, d\n",
+    ),
+    "first_statement_of_a_block_takes_its_blank_line": (
+        "import jax\ndef f(x=jax):\n    from jax.numpy import DeviceArray\n\n    return DeviceArray\n",
+        "import jax\ndef f(x=jax):\n    return jax.Array\n",
+    ),
     "imports_are_not_pulled_before_what_prepares_them": (
         "import os\nos.environ['XLA_FLAGS'] = 'x'\nfrom jax.numpy import DeviceArray\n\ndef f(x: DeviceArray): ...\n",
         "import os\nos.environ['XLA_FLAGS'] = 'x'\nimport jax\n\ndef f(x: jax.Array): ...\n",
@@ -169,7 +194,6 @@ CASES = {
                                "import jax.experimental.array_serialization.core as c\nc.x\n"),
     "import_left_without_a_use_goes": ("import os\nimport jax\n\nprint(os)\njax.old.flag\n", "import os\n\nprint(os)\n"),
     "semicolon_import": ("import os; from jax.numpy import DeviceArray\nx: DeviceArray = os\n", "import os; import jax\nx: jax.Array = os\n"),
-    "class_local_import": ("class A:\n    from jax.numpy import DeviceArray\n    x: DeviceArray\n", "class A:\n    import jax\n    x: jax.Array\n"),
     "shebang_and_no_import_at_all": ("#!/usr/bin/env python\n# -*- coding: utf-8 -*-\nfor s in x.local_shards: print('jax')\n",
                                      "#!/usr/bin/env python\n# -*- coding: utf-8 -*-\nfor s in x.addressable_shards: print('jax')\n"),
 }  # fmt: skip

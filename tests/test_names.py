@@ -251,6 +251,8 @@ GUARDED = [
     "import jax.numpy as jnp, jax\nif jax.__version__ < '0.4':\n    T = jnp.DeviceArray",
     "import jax.numpy as jnp, jax\nV = tuple(map(int, jax.__version__.split('.')))\nif V < (0, 4):\n    T = jnp.DeviceArray",
     "import jax.numpy as jnp, jax\nfrom packaging import version\nif version.parse(jax.__version__) < version.parse('0.4'):\n    T = jnp.DeviceArray",
+    "import jax.numpy as jnp, jax\ndef f():\n    if hasattr(jax, 'Array'):\n        return jax.Array\n    return jnp.DeviceArray",
+    "import jax.numpy as jnp, jax\ndef f():\n    try:\n        return jax.Array\n    except AttributeError:\n        pass\n    return jnp.DeviceArray",
     "import jax.numpy as jnp, jax\nOLD = not hasattr(jax, 'Array')\nif OLD:\n    T = jnp.DeviceArray",
     "import jax.numpy as jnp, jax\ntry:\n    T = jax.Array\nexcept AttributeError:\n    T = jnp.DeviceArray",
 ]
@@ -260,6 +262,8 @@ UNGUARDED = [
     "try:\n    from jax.numpy import DeviceArray\nexcept ImportError:\n    HAS = False",
     "try:\n    from jax.numpy import DeviceArray\nexcept ImportError:\n    from jax.interpreters.xla import DeviceArray",
     "import jax.numpy as jnp, jax\nif hasattr(jax, 'Array'):\n    T = jnp.DeviceArray",
+    "import jax.numpy as jnp, jax\ndef f():\n    if hasattr(jax, 'Array'):\n        print()\n    return jnp.DeviceArray",
+    "import jax.numpy as jnp, jax\ndef f():\n    if x:\n        return jax.Array\n    return jnp.DeviceArray",
     "import jax.numpy as jnp\nif x:\n    T = jnp.DeviceArray",
     "import jax.numpy as jnp, torch\nif torch.__version__ < '2':\n    T = jnp.DeviceArray",
     "import jax.numpy as jnp\ntry:\n    T = jnp.DeviceArray\nexcept KeyError:\n    T = 3",
