@@ -148,6 +148,8 @@ class Source:
         self._annotations: list[tuple[ast.expr, Scope]] = []
         self._scope_at: dict[ast.AST, Scope] = {}
         self._line_starts: list[int] | None = None
+        self.traced: dict[ast.AST, str] = {}
+        """Functions already judged by `values.tracing_evidence`, and why they see tracers."""
         self.to_original: Callable[[int], int] | None = None
         """Byte offset -> line in the file as it was read; set by the engine from the second round on."""
         self._bound_to: dict[str, set[str]] | None = None

@@ -40,6 +40,8 @@ class Facts:
     """Top-level packages whose results are never JAX values."""
     transforms: frozenset[str] = frozenset()
     """Functions whose argument is run with tracers."""
+    traced_classes: frozenset[str] = frozenset()
+    """Base classes whose methods run with tracers."""
     autoimported: frozenset[str] = frozenset()
     """Submodules reachable as attributes after importing their parent."""
     modules: frozenset[str] = frozenset()
@@ -595,17 +597,66 @@ class _Tracker:
 
 
 def tracing_evidence(source: Source, node: ast.AST) -> str:
-    """Why `node` may see tracers: a transformed function around it, or a file that speaks of tracers."""
+    """Why `node` may see tracers: a transformed function around it (or above it in calls), or a file that speaks of tracers."""
     function = source.function(node)
     while function is not None:
-        reason = _transformed(source, function)
-        if reason:
+        if reason := _traced(source, function):
             return reason
         function = source.function(function)
     for word in ("Tracer", "is_tracer", "UnexpectedTracerError", "ConcretizationTypeError", "TracerArrayConversionError"):
         if source.mentions(word):
             return f"this file mentions {word}"
     return ""
+
+
+def _traced(source: Source, function: ast.AST) -> str:
+    """Why a function is run with tracers: transformed itself, a method of a module class, or called by one that is."""
+    if function not in source.traced:
+        source.traced[function] = ""  # a cycle of calls ends here
+        source.traced[function] = (
+            _transformed(source, function) or _in_module_class(source, function) or _by_caller(source, function)
+        )
+    return source.traced[function]
+
+
+def _in_module_class(source: Source, function: ast.AST) -> str:
+    owner = source.parent(function)
+    if isinstance(owner, ast.ClassDef):
+        for base in owner.bases:
+            if source.resolve(base) in source.facts.traced_classes:
+                return f"methods of {source.segment(base)} run under transformations"
+    return ""
+
+
+def _by_caller(source: Source, function: ast.AST) -> str:
+    if not isinstance(function, _FUNCTIONS):
+        return ""
+    for call in _direct_calls(source, function):
+        caller = source.function(call)
+        while caller is not None:
+            if reason := _traced(source, caller):
+                return f"{function.name} is called where {reason}"
+            caller = source.function(caller)
+    return ""
+
+
+def _direct_calls(source: Source, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.Call]:
+    """Calls of a function by its name, or of a method through self, in this file."""
+    owner = source.parent(function)
+    nodes: list[ast.Name | ast.Attribute] = []
+    if isinstance(owner, ast.ClassDef):
+        nodes += [
+            a for a in source.by_attribute.get(function.name, ()) if _is_self(a.value) and source.enclosing_class(a) is owner
+        ]
+    else:
+        for name in source.by_id.get(function.name, ()):
+            bindings, _ = source.lookup(function.name, source.scope(name))
+            if any(b.node is function for b in bindings):
+                nodes.append(name)
+    for node in nodes:
+        parent = source.parent(node)
+        if isinstance(parent, ast.Call) and parent.func is node:
+            yield parent
 
 
 def _transformed(source: Source, function: ast.AST) -> str:

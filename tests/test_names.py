@@ -236,6 +236,27 @@ def test_tracing_evidence(text: str) -> None:
     assert src.tracing_evidence(function.body[-1])
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import jax\ndef helper(x):\n    return x\ndef loss(p):\n    return helper(p)\ng = jax.grad(loss)",
+        "import jax\ndef helper(x):\n    return other(x)\ndef other(x):\n    return helper(x)\nf = jax.jit(lambda x: helper(x))",
+        "import jax\nclass A:\n    def h(self, x):\n        return x\n    @jax.jit\n    def f(self, x):\n        return self.h(x)",
+        "import flax.linen as nn\nclass A(nn.Module):\n    def __call__(self, x):\n        return x",
+    ],
+)
+def test_tracing_evidence_through_calls_and_classes(text: str) -> None:
+    src = source(text)
+    function = next(n for n in ast.walk(src.tree) if isinstance(n, ast.FunctionDef))
+    assert src.tracing_evidence(function.body[-1])
+
+
+def test_a_function_called_beside_jitted_code_is_not_traced() -> None:
+    src = source("import jax\ndef f(x):\n    return x\ng = jax.jit(h)\nf(g(1))\ndef k():\n    return f(2)")
+    function = next(n for n in ast.walk(src.tree) if isinstance(n, ast.FunctionDef))
+    assert not src.tracing_evidence(function.body[-1])
+
+
 def test_no_tracing_evidence_in_a_plain_function() -> None:
     src = source("import jax\ndef f(x):\n    return jax.jit(g)(x)\ndef g(x): pass")
     assert not src.tracing_evidence(src.tree.body[1].body[0])  # type: ignore[attr-defined]
