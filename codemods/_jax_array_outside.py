@@ -19,6 +19,7 @@ ARGUMENT = re.compile(r"--(no)?(jax_array|jax_parallel_functions_output_gda)(?:=
 ASSIGNMENT = re.compile(r"(JAX_ARRAY|JAX_PARALLEL_FUNCTIONS_OUTPUT_GDA)=(\w*)")
 
 _ENVIRON = "os.environ"
+_SETTERS = frozenset({"os.environ.setdefault", "os.putenv"})
 _RUNNERS = frozenset({"system", "popen", "run", "Popen", "call", "check_call", "check_output", "getoutput", "split", "shell"})
 
 
@@ -31,7 +32,8 @@ def variable_setting(source: Source, node: ast.Constant) -> Setting | None:
             child = source.resolve(parent.value) != _ENVIRON
             return setting(source, flag, assign.value, (delete(assign, flag),), child=child)
     if isinstance(parent, ast.Call) and parent.args[0] is node and len(parent.args) == 2 and _sets_variable(source, parent):
-        return setting(source, flag, parent.args[1], drop_statement(source, parent, flag))
+        foreign = source.resolve(parent.func) not in _SETTERS
+        return setting(source, flag, parent.args[1], drop_statement(source, parent, flag), child=foreign)
     if isinstance(parent, ast.Dict) and node in parent.keys and _is_environment(source, parent):
         return _in_dict(source, flag, node, parent)
     return None
@@ -48,7 +50,7 @@ def _in_dict(source: Source, flag: str, node: ast.Constant, whole: ast.Dict) -> 
 
 
 def _sets_variable(source: Source, call: ast.Call) -> bool:
-    if source.resolve(call.func) in ("os.environ.setdefault", "os.putenv"):
+    if source.resolve(call.func) in _SETTERS:
         return True
     return isinstance(call.func, ast.Attribute) and call.func.attr == "setenv"
 

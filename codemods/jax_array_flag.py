@@ -63,6 +63,8 @@ _OTHER_BRANCH = "; the branch that goes ran where the flag was off (the default 
 _NO_EFFECT = "had no effect once jax_array was on, and the flag is gone: outputs are global jax.Arrays, never GlobalDeviceArrays"
 _PRESENCE = "asks whether JAX has the flag, which is false again since 0.4.14: decide without it; every array is a jax.Array"
 _READ_OUTSIDE = "nothing in JAX reads {name} any more; every array is a jax.Array: decide without it"
+_OWN_FLAG = "; this is taken to be the flag that JAX defined, not one of the program's own"
+_UNKNOWN_FLAG = frozenset({"AttributeError", "Exception", "BaseException"})
 _DOTTED = re.compile(r"jax(\._src)?(\.config)+\.(jax_array|jax_parallel_functions_output_gda)")
 
 
@@ -105,15 +107,24 @@ def _is_tried(source: Source, node: ast.AST) -> bool:
     for ancestor in source.ancestors(node):
         if isinstance(ancestor, ast.Try) and child in ancestor.body:
             return any(_catches_unknown_flag(handler) for handler in ancestor.handlers)
+        if isinstance(ancestor, ast.With) and any(_suppresses(source, item.context_expr) for item in ancestor.items):
+            return True
         if isinstance(ancestor, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             return False
         child = ancestor
     return False
 
 
+def _suppresses(source: Source, manager: ast.expr) -> bool:
+    """Whether it is ``contextlib.suppress(AttributeError)`` or wider."""
+    if not isinstance(manager, ast.Call) or source.resolve(manager.func) != "contextlib.suppress":
+        return False
+    return any(getattr(kind, "id", "") in _UNKNOWN_FLAG for kind in manager.args)
+
+
 def _catches_unknown_flag(handler: ast.ExceptHandler) -> bool:
     kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    return any(k is None or getattr(k, "id", "") in ("AttributeError", "Exception", "BaseException") for k in kinds)
+    return any(k is None or getattr(k, "id", "") in _UNKNOWN_FLAG for k in kinds)
 
 
 @codemod.call(flags.MANAGER)
@@ -177,8 +188,9 @@ def _is_and(node: ast.AST | None) -> TypeGuard[ast.BoolOp]:
 def _report(site: Site, folded: Fold, flag: str, why: str) -> Report:
     if not folded.changes:
         return site.manual(f"cannot hold any more: {why}")
-    doubtful = folded.dropped or folded.literal or flag == flags.OUTPUT
-    message = why + (_OTHER_BRANCH if folded.dropped and flag == flags.ARRAY else "")
+    absl = site.symbol.startswith("absl.")
+    doubtful = folded.dropped or folded.literal or flag == flags.OUTPUT or absl
+    message = why + (_OTHER_BRANCH if folded.dropped and flag == flags.ARRAY else "") + (_OWN_FLAG if absl else "")
     return Rewrite(message, REVIEW if doubtful else SAFE, folded.changes)
 
 
@@ -187,7 +199,10 @@ def _saved(source: Source, node: ast.expr, flag: str) -> ast.stmt | None:
     assign = source.parent(node)
     if not isinstance(assign, ast.Assign) or len(assign.targets) != 1:
         return None
-    uses = list(_uses(source, assign.targets[0]))
+    target = assign.targets[0]
+    if isinstance(target, ast.Name) and target.id in source.index.consumed.get(source.module, ()):
+        return None
+    uses = list(_uses(source, target))
     return assign if uses and all(_restores(source, use, flag) for use in uses) else None
 
 

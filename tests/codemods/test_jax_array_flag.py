@@ -61,6 +61,14 @@ SELECT = {"select": "jax-array-flag"}
         pytest.param(
             "import jax\nif hasattr(jax.config, 'jax_array'):\n    jax.config.update('jax_array', True)\n", id="guard-of-update"
         ),
+        pytest.param(
+            "import jax\nfrom contextlib import suppress\nwith suppress(AttributeError):\n    jax.config.update('jax_array', True)\n",
+            id="suppressed",
+        ),
+        pytest.param(
+            "import jax\ntry:\n    jax.config.update('jax_array', True)\nexcept AttributeError:\n    print('always on')\n",
+            id="tried",
+        ),
         pytest.param("import jax\nif getattr(jax.config, 'jax_array', True): print(1)\n", id="getattr-with-the-right-default"),
     ],
 )
