@@ -243,7 +243,7 @@ def flag_in_string(site: StringSite) -> Reports:
     if isinstance(parent, ast.Compare):
         asks = any(source.resolve(c) in flags.VALUES for c in parent.comparators)
         return site.manual(_PRESENCE) if asks else None
-    return _in_loop(site, parent) if isinstance(parent, (ast.List, ast.Tuple)) else None
+    return _as_option(site, parent)
 
 
 def _read_by_name(site: StringSite, node: ast.Subscript | ast.Call) -> Reports:
@@ -290,6 +290,24 @@ def _presence(site: StringSite, call: ast.expr) -> Reports:
 def _updates(source: Source, statement: ast.stmt) -> bool:
     call = statement.value if isinstance(statement, ast.Expr) else None
     return isinstance(call, ast.Call) and source.resolve(call.func) in flags.UPDATES
+
+
+def _as_option(site: StringSite, parent: ast.AST | None) -> Reports:
+    """The name in a display of options, which ``config.update(key, value)`` may get."""
+    if isinstance(parent, (ast.List, ast.Tuple)):
+        report = _in_loop(site, parent)
+        if report is not None:
+            return report
+    shown = isinstance(parent, (ast.List, ast.Tuple, ast.Set)) or (isinstance(parent, ast.Dict) and site.node in parent.keys)
+    if shown and any(_is_open_update(site.source, call) for call in site.source.calls(*flags.UPDATES)):
+        return site.manual(f"if this reaches jax.config.update, remove it: {_GONE[site.value]}")
+    return None
+
+
+def _is_open_update(source: Source, call: ast.Call) -> bool:
+    """Whether ``config.update`` gets a name that the source does not spell out."""
+    first = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg in ("name", None)), None)
+    return first is not None and not isinstance(source.value_of(first), ast.Constant)
 
 
 def _in_loop(site: StringSite, options: ast.List | ast.Tuple) -> Reports:

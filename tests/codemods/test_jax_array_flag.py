@@ -124,6 +124,12 @@ def test_unchanged(source: str) -> None:
             "in a string",
             id="mock-patch",
         ),
+        pytest.param(
+            "import jax\noptions = {'jax_array': True}\n[jax.config.update(k, v) for k, v in options.items()]\n",
+            "if this reaches",
+            id="option-in-a-dict",
+        ),
+        pytest.param("import jax\njax.config.update(*('jax_array', True))\n", "if this reaches", id="starred"),
         pytest.param("import jax\njax.config.jax_array = False\n", "no longer exist", id="assigned-off"),
         pytest.param("import jax\njax.config.values['jax_array'] = True\n", "remove it", id="values-stored"),
     ],
