@@ -133,12 +133,13 @@ class _Run:
         words = _embeddable(codemods)
         seen = {utf8}
         source = self.parse(utf8, words)
+        present = [c for c in codemods if any(w.encode() in utf8 for w in c.words)]
         for _ in range(_MAX_ROUNDS):
             if self.original is None:
                 self.original = source
                 if skips_file(source):
                     return utf8
-            past = Past(self.original, self.touched, partial(self.note, source))
+            past = Past(present, self.touched, partial(self.note, source))
             proposals = collect(source, codemods, self.settings, past)
             after, splices = self.edited(source, proposals, words)
             if after is None:

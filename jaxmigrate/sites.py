@@ -32,8 +32,8 @@ from jaxmigrate.renames import Proposal
 class Past:
     """What earlier rounds of the run leave to this one."""
 
-    original: Source
-    """The file as it was read."""
+    present: list[Codemod]
+    """The codemods of which the file as it was read holds a word."""
     touched: set[str]
     """Imported names of which the run took away a use."""
     note: Callable[[Codemod, ast.AST, str], None]
@@ -43,7 +43,7 @@ class Past:
 def collect(source: Source, codemods: list[Codemod], settings: Settings, past: Past) -> list[Proposal]:
     """Everything the codemods say about this text."""
     found: list[Proposal] = []
-    present = [c for c in codemods if any(w.encode() in past.original.utf8 for w in c.words)]
+    present = past.present
     if through := source.foreign_meanings():
         present = [c for c in codemods if c in present or through & (c.moves.keys() | c.names.keys() | c.calls.keys())]
     found += renames.collect(source, present, settings, past.touched)
