@@ -23,6 +23,7 @@ READERS = tuple(f"{c}.{name}" for c in CONFIGS for name in ("_read", "read"))
 VALUES = tuple(f"{c}.values" for c in CONFIGS)
 MANAGER = "jax._src.config.jax_array"
 
+_UNKNOWN_FLAG = frozenset({"AttributeError", "Exception", "BaseException"})
 _TRUE = frozenset({"y", "yes", "t", "true", "on", "1"})
 _FALSE = frozenset({"n", "no", "f", "false", "off", "0"})
 
@@ -167,3 +168,29 @@ def option_setting(source: Source, option: ast.Constant, update: ast.Call) -> Se
     """One of the options that a loop hands to ``config.update(option, value)``."""
     change = remove_element(source, option)
     return setting(source, str(option.value), update.args[1], (change,) if change else ())
+
+
+def is_tried(source: Source, node: ast.AST) -> bool:
+    """Whether an unknown flag is already reckoned with: ``try: config.update(...)`` and ``except AttributeError``."""
+    child = node
+    for ancestor in source.ancestors(node):
+        if isinstance(ancestor, ast.Try) and child in ancestor.body:
+            return any(_catches_unknown_flag(handler) for handler in ancestor.handlers)
+        if isinstance(ancestor, ast.With) and any(_suppresses(source, item.context_expr) for item in ancestor.items):
+            return True
+        if isinstance(ancestor, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            return False
+        child = ancestor
+    return False
+
+
+def _suppresses(source: Source, manager: ast.expr) -> bool:
+    """Whether it is ``contextlib.suppress(AttributeError)`` or wider."""
+    if not isinstance(manager, ast.Call) or source.resolve(manager.func) != "contextlib.suppress":
+        return False
+    return any(getattr(kind, "id", "") in _UNKNOWN_FLAG for kind in manager.args)
+
+
+def _catches_unknown_flag(handler: ast.ExceptHandler) -> bool:
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(k is None or getattr(k, "id", "") in _UNKNOWN_FLAG for k in kinds)

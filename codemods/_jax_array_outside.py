@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from jaxmigrate.codemod import Change, EditCall
 from jaxmigrate.folding import remove_element
-from jaxmigrate_codemods._jax_array import VARIABLES, Setting, delete, drop_statement, setting, word_truth
+
+from ._jax_array import VARIABLES, Setting, delete, drop_statement, setting, word_truth
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
@@ -103,8 +104,7 @@ def argument_setting(source: Source, node: ast.Constant) -> Setting | None:
 def _drop_argument(source: Source, node: ast.Constant) -> tuple[Change, ...]:
     parent = source.parent(node)
     if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute) and parent.func.attr == "append":
-        whole: tuple[Change, ...] = drop_statement(source, parent)
-        return whole
+        return drop_statement(source, parent)
     change = remove_element(source, node)
     return (change,) if change else ()
 

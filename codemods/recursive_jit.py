@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from jaxmigrate.codemod import MANUAL, Codemod, FileSite, Note
 from jaxmigrate.model import Fact
-from jaxmigrate_codemods import _jax_array as flags
-from jaxmigrate_codemods import _jax_array_outside as outside
+
+from . import _jax_array as flags
+from . import _jax_array_outside as outside
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
