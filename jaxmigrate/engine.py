@@ -355,23 +355,31 @@ class _Run:
 
     def leave(self, source: Source, proposals: list[Proposal]) -> None:
         """Report what was not applied, once."""
+        held = {p.old for p in proposals if self.outcome(source, p) is Outcome.HELD}
+        stuck = {p.old for p in proposals if self.outcome(source, p) is not Outcome.HELD}
         for proposal in proposals:
+            outcome = self.outcome(source, proposal)
             why = self.refused.get(_key(source, proposal))
             if why is not None:
                 proposal.message += f" (not edited: {why})"
-                proposal.applicability, proposal.changes = Applicability.MANUAL, ()
-            if proposal.guard:
-                outcome = Outcome.GUARDED
-            elif is_suppressed(source, proposal):
-                outcome = Outcome.SUPPRESSED
-            elif proposal.applicability is Applicability.MANUAL or not proposal.changes:
-                outcome = Outcome.MANUAL
-            else:
-                outcome = Outcome.HELD
-            if outcome is Outcome.MANUAL:
+            if proposal.kept in held - stuck - {None}:
+                outcome, proposal.applicability = Outcome.HELD, Applicability.REVIEW
+                proposal.message = f"{proposal.symbol} cannot be imported any more; its import goes with the edits held back"
+            elif outcome is Outcome.MANUAL:
                 proposal.applicability = Applicability.MANUAL
             self.findings.append(self.finding(source, proposal, outcome, self.preview(source, proposal, outcome), "", None))
         self.findings = _unique(self.findings)
+
+    def outcome(self, source: Source, proposal: Proposal) -> Outcome:
+        """What becomes of a proposal that is still there when nothing more is applied."""
+        if proposal.guard:
+            return Outcome.GUARDED
+        if is_suppressed(source, proposal):
+            return Outcome.SUPPRESSED
+        refused = _key(source, proposal) in self.refused
+        if refused or proposal.applicability is Applicability.MANUAL or not proposal.changes:
+            return Outcome.MANUAL
+        return Outcome.HELD
 
     def preview(self, source: Source, proposal: Proposal, outcome: Outcome) -> list[Splice]:
         """The edit that a held finding would make, for the report."""

@@ -36,6 +36,8 @@ class Proposal:
     old: Binding | None = None
     """The import the old name came through: new imports go beside it."""
     guard: str = ""
+    kept: Binding | None = None
+    """This import stays because uses of it do; it shares their outcome."""
     requires: Version | None = None
     """The JAX that the edit needs beyond what its names say (a keyword, say)."""
 

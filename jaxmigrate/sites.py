@@ -219,7 +219,8 @@ def _dead_import(
         uses = [n for n in source.by_id.get(name, ()) if source.lookup(name, source.scope(n))[1] is scope]
         lines = ", ".join(str(line) for line in sorted({source.original_line(n) for n in uses})[:5]) or "(in a string)"
         message = f"{qualified} cannot be imported any more; its uses are not all migrated: line {lines}"
-        yield Proposal(codemod.name, statement, message, Applicability.MANUAL, (), qualified)
+        kept = next((b for b in source.lookup(name, scope)[0] if b.node is alias), None)
+        yield Proposal(codemod.name, statement, message, Applicability.MANUAL, (), qualified, kept=kept)
     elif scope is source.scope_root and exported(source, name):
         message = f"{qualified} cannot be imported any more, and other modules may take {name!r} from here"
         yield Proposal(codemod.name, statement, message, Applicability.MANUAL, (), qualified)

@@ -244,6 +244,13 @@ def test_safe_only_holds_review_back_and_says_what_it_would_do() -> None:
     assert (finding.outcome, finding.before, finding.after) == (Outcome.HELD, "x.local_shards", "x.addressable_shards")
 
 
+def test_an_import_is_held_with_its_only_uses() -> None:
+    source = "import jax\nfrom jax.numpy import DeviceArray\n@jax.jit\ndef f(x):\n    return isinstance(x, DeviceArray)\n"
+    result = run(source, pack=PACK, allowed="safe")
+    assert [f.outcome for f in result.findings] == [Outcome.HELD, Outcome.HELD]
+    assert "goes with the edits held back" in result.findings[0].message
+
+
 def test_isinstance_under_jit_is_review() -> None:
     result = run(
         "import jax\nimport jax.numpy as jnp\n@jax.jit\ndef f(x):\n    return isinstance(x, jnp.DeviceArray), jnp\n", pack=PACK
