@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypeGuard
 
 from jaxmigrate.codemod import REVIEW, SAFE, Report, Reports, Rewrite, Site
-from jaxmigrate.folding import Fold, fold
+from jaxmigrate.folding import Fold, fold, fold_operands
 
 from . import _jax_array as flags
 
@@ -58,10 +58,10 @@ def settled(site: Site, setting: flags.Setting) -> Report | None:
 
 def folded(site: Site, node: ast.expr, flag: str) -> Reports:
     """What becomes of the expression `node`, which reads a flag."""
-    source, whole = site.source, site.source.parent(node)
+    source = site.source
     if not site.target_has("0.4.1"):
         return site.manual(_TOO_OLD.format(flag=flag))
-    if is_and(whole) and any(_asks_presence(source, v, flag) for v in whole.values):
+    if _is_asked(source, node, flag):
         return None  # decided together with the hasattr
     saved = _saved(source, node, flag)
     if saved is not None:
@@ -71,6 +71,13 @@ def folded(site: Site, node: ast.expr, flag: str) -> Reports:
     if flag == flags.ARRAY and _undecided(site):
         return None
     return report(site, fold(source, node, True), flag, GONE[flag])
+
+
+def asked(site: Site, whole: ast.BoolOp, known: list[ast.expr], flag: str) -> Report:
+    """What becomes of ``hasattr(config, flag) and config.flag``, the operands `known` of `whole`."""
+    if flag == flags.OUTPUT and flags.knows_jax_array(site.source):
+        return report(site, fold(site.source, known[-1], False), flag, _NO_EFFECT)
+    return report(site, fold_operands(site.source, whole, known), flag, GONE[flag])
 
 
 def _undecided(site: Site) -> bool:
@@ -84,7 +91,9 @@ def _undecided(site: Site) -> bool:
 
 def _is_open(source: Source, node: ast.expr) -> bool:
     line = source.utf8[source.offset(node.lineno, 0) :].splitlines()[0]
-    if source.guard(node) or b"jaxmigrate:" in line or not is_loaded(node):
+    if b"jaxmigrate:" in line or not is_loaded(node):
+        return False
+    if source.guard(node) and not _is_asked(source, node, flags.OUTPUT):
         return False
     return _saved(source, node, flags.OUTPUT) is not None or bool(fold(source, node, False).changes)
 
@@ -143,6 +152,12 @@ def _restores(source: Source, use: ast.expr, flag: str) -> bool:
     if not deferred and source.resolve(call.func) not in flags.UPDATES:
         return False
     return flags.update_arguments(source, call, int(deferred)) == (flag, use)
+
+
+def _is_asked(source: Source, node: ast.expr, flag: str) -> bool:
+    """Whether `node` stands behind ``hasattr(config, flag) and``."""
+    whole = source.parent(node)
+    return is_and(whole) and any(_asks_presence(source, v, flag) for v in whole.values)
 
 
 def _asks_presence(source: Source, node: ast.expr, flag: str) -> bool:

@@ -23,7 +23,6 @@ from jaxmigrate.codemod import (
     Rewrite,
     StringSite,
 )
-from jaxmigrate.folding import fold_operands
 
 from . import _jax_array as flags
 from . import _jax_array_outside as outside
@@ -121,7 +120,7 @@ def _presence(site: StringSite, call: ast.expr) -> Reports:
     if reports.is_and(whole):
         reads = [v for v in whole.values if flags.reads_flag(source, v) == site.value]
         if reads and site.target_has("0.4.1"):
-            return reports.report(site, fold_operands(source, whole, [call, *reads]), site.value, reports.GONE[site.value])
+            return reports.asked(site, whole, [call, *reads], site.value)
     if isinstance(whole, ast.If) and whole.test is call and all(_updates(source, s) for s in whole.body):
         return None
     return site.manual(reports.PRESENCE)

@@ -230,6 +230,12 @@ def test_output_gda_value_with_a_side_effect_stays() -> None:
     unchanged(source, findings=["global_array_to_host_local_array"], **SELECT)
 
 
+def test_hasattr_of_the_older_flag_in_a_file_that_knows_both() -> None:
+    older = "jax_parallel_functions_output_gda"
+    before = f"import jax\nif hasattr(jax.config, '{older}') and jax.config.{older}:\n    a\nelif jax.config.jax_array:\n    b\n"
+    rewritten(before, "b\n", **SELECT)
+
+
 def test_absl_flags_object_of_jax() -> None:
     before = "from absl import flags\nFLAGS = flags.FLAGS\nif FLAGS.jax_array:\n    print(FLAGS)\n"
     rewritten(before, "from absl import flags\nFLAGS = flags.FLAGS\nprint(FLAGS)\n", **SELECT)
