@@ -172,7 +172,9 @@ def _written(source: Source, whole: ast.expr, first: str, parts: list[str], nega
     filled = template
     for name, piece in held.items():
         filled = filled.replace(f"{{{name}}}", piece if isinstance(piece, str) else source.segment(piece))
-    if whole.col_offset + len(filled) <= _WIDTH:
+    start = source.offset(whole.lineno, 0)
+    before = source.utf8[start : start + whole.col_offset].decode("utf-8").expandtabs(4)
+    if len(before) + len(filled) <= _WIDTH:
         return template
     outer = "\n" + indentation(source, source.statement(whole))
     inner = outer + "    "
