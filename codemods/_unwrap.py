@@ -17,10 +17,11 @@ def header_end(source: Source, statement: ast.With) -> int | None:
     first = statement.body[0]
     last_item = statement.items[-1]
     after = source.span(last_item.optional_vars or last_item.context_expr)[1]
-    end = source.offset(line(first), 0)
-    between = source.utf8[after:end]
-    heading, _, _ = between.partition(b"\n")
-    return after + len(heading) + 1 if heading.strip(b" \t\r") == b":" else None
+    heading = source.position(after).line
+    if line(first) == heading:
+        return None
+    behind = source.offset(heading + 1, 0)
+    return behind if source.utf8[after:behind].strip(b" \t\r\n") == b":" else None
 
 
 def is_droppable(source: Source, statement: ast.With) -> bool:
@@ -53,7 +54,8 @@ def _last_line(source: Source, statement: ast.With) -> int:
     column = statement.body[0].col_offset
     for number in range(last + 1, len(source.line_starts) + 1):
         start = source.offset(number, 0)
-        text = source.utf8[start:].partition(b"\n")[0]
+        end = source.line_starts[number] if number < len(source.line_starts) else len(source.utf8)
+        text = source.utf8[start:end]
         bare = text.strip()
         if bare and not (bare.startswith(b"#") and len(text) - len(text.lstrip()) >= column):
             return last
