@@ -8,6 +8,8 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from jaxmigrate.codemod import Site
     from jaxmigrate.names import Source
 
@@ -145,18 +147,21 @@ def unused_in(text: str, *candidates: str) -> str:
     return next(c for c in (*candidates, "an_array_of_jax") if not re.search(rf"\b{c}\b", text))
 
 
-def assignment_for(source: Source, name: ast.expr, value: ast.expr, besides: ast.stmt | None = None) -> ast.stmt | None:
+def assignment_for(source: Source, name: ast.expr, value: ast.expr, besides: Sequence[ast.AST] = ()) -> ast.stmt | None:
     """The statement ``name = value``, if `name` is the only use of what it binds, so that it can go with that use.
 
-    Uses in the statement `besides`, which goes too, do not count.
+    Uses inside `besides`, which go too, do not count.
     """
     statement = source.parent(value)
     if not isinstance(name, ast.Name) or not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return None
     if source.scope(statement) is source.scope_root and _is_public(source, name.id):
         return None
-    uses = [n for n in source.by_id.get(name.id, ()) if n is not statement.targets[0] and source.statement(n) is not besides]
-    return statement if uses == [name] and isinstance(statement.targets[0], ast.Name) else None
+    scope = source.lookup(name.id, source.scope(name))[1]
+    same = (n for n in source.by_id.get(name.id, ()) if source.lookup(n.id, source.scope(n))[1] is scope)
+    going = {name, statement.targets[0]}
+    left = [n for n in same if n not in going and not any(a in besides for a in source.ancestors(n))]
+    return statement if not left and isinstance(statement.targets[0], ast.Name) else None
 
 
 def _is_public(source: Source, name: str) -> bool:

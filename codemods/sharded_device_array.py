@@ -9,6 +9,7 @@ the shards keep the mapped dimension, with size 1.
 from __future__ import annotations
 
 import ast
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -344,9 +345,8 @@ def _make(site: CallSite, layout: _Layout, shape: str, aval: ast.expr, buffers: 
     piece: Piece = buffers
     name = site.text(buffers)
     if not site.source.is_pure(buffers):
-        around = site.source.statement(site.node)
-        first = isinstance(around, (ast.Assign, ast.Return, ast.Expr)) and around.value is site.node and site.source.is_pure(aval)
-        if not first:
+        around = _room_before(site, buffers)
+        if around is None:
             return site.manual("the buffers are needed twice (for the mesh and for the array): bind them to a name first")
         name = piece = fresh(site.source, "buffers", "device_buffers", "shards")
         changes.append(InsertBefore(around, Template(f"{name} = {{buffers}}", {"buffers": buffers})))
@@ -364,6 +364,30 @@ def _make(site: CallSite, layout: _Layout, shape: str, aval: ast.expr, buffers: 
     return Rewrite(message, REVIEW, tuple(changes))
 
 
+def _room_before(site: CallSite, buffers: ast.expr) -> ast.stmt | None:
+    """The statement before which the buffers can be made: nothing that does something is evaluated before them."""
+    source, statement = site.source, site.source.statement(site.node)
+    if not isinstance(statement, (ast.Assign, ast.Return, ast.Expr)) or isinstance(source.parent(statement), ast.ClassDef):
+        return None
+    child: ast.AST = buffers
+    for ancestor in source.ancestors(buffers):
+        if ancestor is statement:
+            return statement
+        if not isinstance(ancestor, (ast.Call, ast.keyword, ast.Attribute, ast.Subscript, ast.Tuple, ast.List)):
+            return None
+        before = itertools.takewhile(lambda node: node is not child, list(ast.iter_child_nodes(ancestor)))  # noqa: B023
+        if not all(_is_quiet(source, node) for node in before):
+            return None
+        child = ancestor
+    return None
+
+
+def _is_quiet(source: Source, node: ast.AST) -> bool:
+    """Whether it does not matter when `node` is evaluated: no call in it but that of ShapedArray."""
+    calls = [n for n in ast.walk(node) if isinstance(n, (ast.Call, ast.Await, ast.Yield, ast.NamedExpr))]
+    return all(isinstance(c, ast.Call) and (source.resolve(c.func) or "").endswith(".ShapedArray") for c in calls)
+
+
 def _without_spec(site: CallSite) -> list[Change]:
     """Delete what was computed for the old call alone: the spec, and the indices that were made of it."""
     bound = site.bind(*_PARAMETERS, optional=("indices",))
@@ -371,7 +395,7 @@ def _without_spec(site: CallSite) -> list[Change]:
     for argument in (bound.get("indices"), bound["sharding_spec"]):
         if argument is not None:
             made = site.source.value_of(argument)
-            statement = assignment_for(site.source, argument, made, gone[-1] if gone else None)
+            statement = assignment_for(site.source, argument, made, (*gone, bound.get("indices", argument)))
             gone += [statement] if statement is not None else []
     return [DeleteStatement(statement) for statement in gone]
 
