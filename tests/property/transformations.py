@@ -109,7 +109,7 @@ def heading(text: str) -> str | None:
 
 
 def aliased(text: str) -> str | None:
-    """Another alias for every ``import a.b as c`` and ``from a import b as c``."""
+    """Another alias for every ``import a.b as c``."""
     return (aliased_pair(text, text) or (None,))[0]
 
 
@@ -125,7 +125,7 @@ def aliased_pair(before: str, after: str) -> tuple[str, str] | None:
 
 
 def _aliases(text: str) -> set[str]:
-    imports = (n for n in ast.walk(ast.parse(text)) if isinstance(n, (ast.Import, ast.ImportFrom)))
+    imports = (n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Import))
     return {a.asname for n in imports for a in n.names if a.asname}
 
 
@@ -164,7 +164,7 @@ def crlf(data: bytes) -> bytes | None:
 
 def cr(data: bytes) -> bytes | None:
     """Line ends of old Macs; a form feed alone on a line is none then."""
-    return data.replace(b"\n", b"\r")
+    return None if b"\r" in data else data.replace(b"\n", b"\r")
 
 
 def byte_order_mark(data: bytes) -> bytes | None:
