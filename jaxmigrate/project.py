@@ -128,7 +128,7 @@ class Indexer:
             self._ambiguous.add(name)
         named = {i.local: i.qualified for i in imports if i.local} | {"jax": "jax"}
         named |= {alias: _join(named[first], rest) for alias, first, rest in _top_aliases(data) if first in named}
-        self._note(name, {n for n, q in named.items() if q.startswith("jax.") and self._matters(q.encode())})
+        self._note(name, {n for n, q in named.items() if q.startswith("jax.") and self._matters(_bytes(q))})
         self._passed[name] = [
             (local, *qualified.rpartition(".")[::2]) for local, qualified in named.items() if _root(qualified) not in _NEVER_OURS
         ] + [("*", i.module, "*") for i in imports if i.name == "*"]
@@ -136,7 +136,7 @@ class Indexer:
     def _note(self, module: str, names: set[str]) -> None:
         if names:
             self._legacy.setdefault(module, set()).update(names)
-            self._wanted.setdefault(_tail(module).encode(), set()).update(map(str.encode, names))
+            self._wanted.setdefault(_bytes(_tail(module)), set()).update(map(_bytes, names))
 
     def _consume(self, path: str, data: bytes) -> list[_Import]:
         imports = list(_imports(data, *self.names.of(path)))
@@ -204,7 +204,7 @@ class Indexer:
             if item.name in names or (item.name == "*" and names):
                 return True
             local = item.local or item.module
-            if any(f"{local}.{name}".encode() in data for name in self._legacy_of(item.qualified)):
+            if any(_bytes(f"{local}.{name}") in data for name in self._legacy_of(item.qualified)):
                 return True
         return False
 
@@ -223,7 +223,7 @@ class Indexer:
         """``compat.DeviceArray`` takes a name as ``from compat import DeviceArray`` does."""
         for (local, module), paths in self._aliases.items():
             for name in self._legacy_of(module):
-                use = f"{local}.{name}".encode()
+                use = _bytes(f"{local}.{name}")
                 if any(use in self._read(path) for path in paths):
                     self._taken.add(_Taken(module, name))
 
@@ -285,6 +285,11 @@ def _lines(data: bytes) -> bytes:
 
 def _tail(name: str) -> str:
     return name.rpartition(".")[2]
+
+
+def _bytes(name: str) -> bytes:
+    """As it stands in a file; names of files may hold anything."""
+    return name.encode("utf-8", "surrogateescape")
 
 
 def _root(name: str) -> str:

@@ -101,6 +101,22 @@ def test_folder_called_like_a_file_and_symlink_loops(project: Path, tool: Tool) 
     assert (project / "x.py" / "a.py").read_text() == NEW
 
 
+@pytest.mark.parametrize(
+    "name", [b"str\xffnge.py", b"new\nline.py", b"quote\"'.py", "ünïcode ☃.py".encode(), b"-x.py", b"\xff/__init__.py"]
+)
+def test_names_of_files_may_be_anything(project: Path, tool: Tool, name: bytes) -> None:
+    path = project / os.fsdecode(name)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("from jax.numpy import DeviceArray as Old\n" + OLD)
+    (project / "a.py").write_text(OLD)
+    for mode in (["--diff"], ["--check"], ["--check", "--format", "json"], []):
+        done = tool("rewrite", ".", *mode)
+        assert done.returncode == (1 if mode else 0), done
+        assert b"internal error" not in done.stdout + done.stderr
+    assert "DeviceArray" not in path.read_text()
+    assert (project / "a.py").read_text() == NEW
+
+
 def test_mode_bits_and_symlinks_are_kept(project: Path, tool: Tool) -> None:
     (project / "real.py").write_text(OLD)
     (project / "real.py").chmod(0o751)
