@@ -108,7 +108,8 @@ def _error(name: str) -> str:
         with contextlib.redirect_stdout(io.StringIO()):
             importlib.import_module(name)
     except BaseException as error:
-        return f"{type(error).__name__}: {error}".splitlines()[0][:200]
+        # The place of a module inside the environment says nothing.
+        return re.sub(r" \(/[^)]*\)", "", f"{type(error).__name__}: {error}".splitlines()[0])[:200]
     finally:
         signal.alarm(0)
     return ""

@@ -90,7 +90,10 @@ def unnamed(tree: Path, results: Sequence[FileResult]) -> Iterator[tuple[str, Us
     own, explained = own_attributes(sources.values()), _explained()
     for path, source in sources.items():
         name = f"{tree.name}/{path.relative_to(tree)}"
-        for use in audit(source, own):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            uses = audit(source, own)
+        for use in uses:
             if not _named(use, findings.get(path, ())) and (name, use.symbol) not in explained:
                 yield name, use, source.splitlines()[use.line - 1].strip()
 
