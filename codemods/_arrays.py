@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from jaxmigrate.names import Source
 
 
-_TRACING = re.compile(r"\b(?:tracers?|traced|tracing)\b", re.IGNORECASE)
+_TRACING = re.compile(r"(?<![a-z])(?:is_concrete|tracers?|traced|tracing)(?![a-z])", re.IGNORECASE)
 _XLA = ("jax.interpreters.xla", "jax.xla")
 _PXLA = ("jax.interpreters.pxla", "jax.pxla", "jax._src.interpreters.pxla")
 _IMPLEMENTATION = ("DeviceArray", "_DeviceArray", "_CppDeviceArray", "Buffer", "DeviceArrayProtocol")
@@ -66,13 +66,41 @@ VALUE_TYPES = DEVICE_ARRAYS | SHARDED_DEVICE_ARRAYS | {ARRAY, "jax.numpy.ndarray
 
 
 def traced(site: Site) -> str:
-    """Why the code at this site may see tracers: what the engine knows, or comments and strings of the function that say so."""
+    """Why the code at this site may see tracers: what is known of it or of its callers, or words around it that say so."""
     reason = site.may_be_traced()
     function = site.source.function(site.node)
     if reason or function is None:
         return reason
+    if module := _module_class(site.source, site.node):
+        return f"methods of {module} run under transformations"
     said = _TRACING.search(site.source.segment(function))
-    return f"the function around it speaks of {said[0]!r}" if said else ""
+    return f"the function around it speaks of {said[0]!r}" if said else _callers_traced(site.source, function)
+
+
+def _module_class(source: Source, node: ast.AST) -> str:
+    """The base of the class around `node`, if it is one whose methods users transform."""
+    owner = source.enclosing_class(node)
+    names = [source.resolve(b) or "" for b in owner.bases] if owner is not None else []
+    return next((n for n in names if n in ("flax.linen.Module", "haiku.Module", "equinox.Module")), "")
+
+
+def _callers_traced(source: Source, function: ast.AST) -> str:
+    """Evidence of a function of the file that calls this one, directly or through others."""
+    seen, left = {function}, [function]
+    while left:
+        current = left.pop()
+        if not isinstance(current, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            continue
+        methods = (a for a in source.by_attribute.get(current.name, ()) if getattr(a.value, "id", "") in ("self", "cls"))
+        for use in (*source.by_id.get(current.name, ()), *methods):
+            caller = source.function(use)
+            if caller is None or caller in seen:
+                continue
+            if reason := source.tracing_evidence(use):
+                return f"{current.name} is called where {reason}"
+            seen.add(caller)
+            left.append(caller)
+    return ""
 
 
 def container(source: Source, node: ast.expr) -> ast.expr:
@@ -81,6 +109,12 @@ def container(source: Source, node: ast.expr) -> ast.expr:
     while isinstance(parent, (ast.Tuple, ast.List, ast.Set)):
         node, parent = parent, source.parent(parent)
     return node
+
+
+def is_spelled_array(source: Source, node: ast.AST) -> bool:
+    """``jax.Array`` by that name: an old class that an import has just made jax.Array keeps its own (``GDA``)."""
+    leaf = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+    return leaf == "Array" and source.resolve(node) == ARRAY
 
 
 def elements(node: ast.expr) -> list[ast.expr]:

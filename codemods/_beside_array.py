@@ -7,7 +7,7 @@ import itertools
 from typing import TYPE_CHECKING
 
 from jaxmigrate.codemod import REVIEW, DeleteStatement, KeepBlock, ReplaceText, Rewrite
-from jaxmigrate_codemods._arrays import ALL_ARRAYS, ARRAY, DEVICE_ARRAYS, classes_text, elements, line
+from jaxmigrate_codemods._arrays import ALL_ARRAYS, ARRAY, DEVICE_ARRAYS, classes_text, elements, is_spelled_array, line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,8 +27,8 @@ def _message(kind: str, number: int) -> str:
     return f"jax.Array has {kind} of its own in line {number}, which is for all arrays now; this one goes"
 
 
-def _names(source: Source, node: ast.AST) -> set[str]:
-    return {source.resolve(n) or "" for n in ast.walk(node) if isinstance(n, (ast.Name, ast.Attribute))}
+def _holds_array(source: Source, node: ast.AST) -> bool:
+    return any(is_spelled_array(source, n) for n in ast.walk(node) if isinstance(n, (ast.Name, ast.Attribute)))
 
 
 def _row(site: NameSite) -> Reports:
@@ -40,7 +40,7 @@ def _row(site: NameSite) -> Reports:
             return None
         if isinstance(ancestor, (ast.List, ast.Tuple)) and _is_row(source, child) and not _is_unpacked(source, ancestor):
             position = next(i for i, e in enumerate(ancestor.elts) if e is child)
-            later = [e for e in ancestor.elts[position + 1 :] if type(e) is type(child) and ARRAY in _names(source, e)]
+            later = [e for e in ancestor.elts[position + 1 :] if type(e) is type(child) and _holds_array(source, e)]
             if later:
                 start, end = source.span(child)[0], source.span(ancestor.elts[position + 1])[0]
                 return Rewrite(_message("a row", line(source, later[0])), REVIEW, (ReplaceText(start, end, ""),))
@@ -64,7 +64,7 @@ def _is_unpacked(source: Source, display: ast.List | ast.Tuple) -> bool:
 def key_yields_to_array(site: NameSite) -> Reports:
     """``{DeviceArray: f, jax.Array: g}`` and ``t[DeviceArray] = f; t[jax.Array] = g``: two keys become one."""
     for other, value, own in _equal_keys(site):
-        is_array = site.source.resolve(other) == ARRAY
+        is_array = is_spelled_array(site.source, other)
         if not is_array and ast.dump(value) != ast.dump(own):
             where = line(site.source, other)
             return site.manual(f"this class and the one in line {where} are both jax.Array now, and their rows differ: keep one")
@@ -180,4 +180,5 @@ def _classes(source: Source, test: ast.expr, value: ast.expr) -> set[str]:
     calls = [
         n for n in ast.walk(test) if isinstance(n, ast.Call) and getattr(n.func, "id", "") == "isinstance" and len(n.args) == 2
     ]
-    return {source.resolve(e) or "" for c in calls if ast.dump(c.args[0]) == wanted for e in elements(c.args[1])}
+    tested = [e for c in calls if ast.dump(c.args[0]) == wanted for e in elements(c.args[1])]
+    return {n for e in tested if (n := source.resolve(e) or "") != ARRAY or is_spelled_array(source, e)}

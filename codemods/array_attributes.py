@@ -53,6 +53,8 @@ def _certainty(site: AttributeSite, otherwise: Applicability) -> tuple[Applicabi
         return REVIEW, f"{site.text(site.value)} is taken to be a jax.Array"
     if site.receiver_type is not None or defines(site.source, site.node.attr) or not uses_jax(site.source):
         return None
+    if site.text(site.value) in ("self", "cls") or site.text(site.value).startswith("super("):
+        return None
     return otherwise, f"{site.text(site.value)} is taken to be a jax.Array"
 
 
@@ -276,10 +278,18 @@ def _shard_of_comprehension(site: AttributeSite) -> bool:
 
 def _is_pmap_result(site: AttributeSite) -> bool:
     """Whether the file shows that the array is what a pmap-ed function returned, on a JAX where that shows in the shards."""
-    made = site.source.value_of(site.value)
+    made = _unpacked(site.source, site.source.value_of(site.value))
     if not isinstance(made, ast.Call) or not site.target_has("0.4.34") or _wants_buffer(site):
         return False
     return any(_maps_rows(site.source, maker) for maker in _makers(site.source, made.func))
+
+
+def _unpacked(source: Source, value: ast.expr) -> ast.expr:
+    """The call of ``a, b = f(x)`` for the name ``b``, or `value`."""
+    bindings = source.lookup(value.id, source.scope(value))[0] if isinstance(value, ast.Name) else []
+    target = source.parent(bindings[0].node) if len(bindings) == 1 else None
+    statement = source.parent(target) if isinstance(target, ast.Tuple) else None
+    return statement.value if isinstance(statement, ast.Assign) else value
 
 
 def _wants_buffer(site: AttributeSite) -> bool:

@@ -142,9 +142,12 @@ def _of_client(site: AttributeSite, call: ast.Call, assumed: str) -> Reports:
     if len(arguments) > 1 or not all(site.source.is_pure(a) for a in arguments):
         return _renamed(site, "")
     changes: list[Change] = [_live_arrays(site, call, arguments)]
+    message = "jax.live_arrays lists the arrays of a backend"
     if (statement := assignment_for(site.source, site.value, client)) is not None:
         changes.append(DeleteStatement(statement))
-    return Rewrite("jax.live_arrays lists the arrays of a backend", REVIEW, tuple(changes))
+    elif client is not site.value and "xla_bridge" in site.text(client.func):
+        message += "; where the backend itself is still needed, jax.extend.backend.get_backend makes it (xla_bridge is gone)"
+    return Rewrite(message, REVIEW, tuple(changes))
 
 
 def _without_test(site: StringSite, test: ast.Call) -> Reports:

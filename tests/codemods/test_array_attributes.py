@@ -25,6 +25,7 @@ SELECT = {"select": "array-attributes"}
         ),
         pytest.param("import jax\nx = jax.numpy.ones(1)\nprint(x.device(0))\n", id="device-with-an-argument"),
         pytest.param("def f(x): return x.device()\n", id="file-without-jax"),
+        pytest.param("import jax\nclass B(A):\n    def f(self): return self.device(), super().device()\n", id="self-and-super"),
         pytest.param("import jax\nprint(jax.devices()[0], jax.local_devices()[1])\n", id="devices-of-jax"),
         pytest.param("import jax\nd = jax.devices()[0]\nprint(d.client.devices()[0].id)\n", id="devices-of-a-client"),
         pytest.param(
@@ -202,6 +203,11 @@ def test_deleting_the_buffers_of_a_pmap_result_deletes_no_copies() -> None:
         head + "for b in [s.data for s in y.addressable_shards]:\n    b.delete()\n",
         **SELECT,
     )
+
+
+def test_one_of_several_results_of_pmap() -> None:
+    head = "import jax\n@jax.pmap\ndef f(v): return v, v\nw, loss = f(x)\n"
+    rewritten(head + "print(loss.device_buffers[0])\n", head + "print(loss.addressable_data(0)[0])\n", **SELECT)
 
 
 def test_other_out_axes_of_pmap_are_not_guessed() -> None:

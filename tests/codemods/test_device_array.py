@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jaxmigrate.testing import findings, rewritten, unchanged
+from jaxmigrate.testing import findings, rewritten, run, unchanged
 
 SELECT = {"select": "device-array"}
 
@@ -72,6 +72,7 @@ def test_unchanged(source: str) -> None:
             "from jax.interpreters import xla\nx = xla._DeviceArray(aval, d, b)\n", ["no constructor"], id="constructor-call"
         ),
         pytest.param("import jax.numpy as jnp\nsetattr(jnp.DeviceArray, 'f', g)\n", ["do not reach"], id="monkeypatching"),
+        pytest.param("import copyreg, jax\ncopyreg.pickle(jax.numpy.DeviceArray, f)\n", ["exact class"], id="copyreg"),
         pytest.param("import jax.numpy as jnp\njnp.DeviceArray = list\n", ["assigned to"], id="assignment-to-the-class"),
         pytest.param(
             "import jax\nimport jax.numpy as jnp\njax.tree_util.register_pytree_node(jnp.DeviceArray, f, g)\n",
@@ -236,6 +237,47 @@ def test_an_else_branch_for_traced_values_is_seen_in_its_comment() -> None:
     (finding,) = findings(source, **SELECT)
     assert str(finding.applicability) == "review"
     assert "speaks of 'traced'" in finding.message
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param("def is_traced(x): return not isinstance(x, jax.numpy.DeviceArray)", id="the-name-says-so"),
+        pytest.param("if not isinstance(x, jax.numpy.DeviceArray): raise TypeError", id="negated"),
+        pytest.param(
+            "def helper(x): return float(x) if isinstance(x, jax.numpy.DeviceArray) else x\n"
+            "def loss(p): return helper(p)\ng = jax.grad(loss)",
+            id="called-by-a-differentiated-function",
+        ),
+        pytest.param(
+            "class M:\n    def h(self, x): return isinstance(x, jax.numpy.DeviceArray)\n    @jax.jit\n    def f(self, x): return self.h(x)",
+            id="method-called-by-a-jitted-method",
+        ),
+        pytest.param(
+            "from flax import linen as nn\nclass M(nn.Module):\n    def __call__(self, x):\n"
+            "        return x if isinstance(x, jax.numpy.DeviceArray) else 0",
+            id="method-of-a-flax-module",
+        ),
+    ],
+)
+def test_isinstance_that_tracers_may_reach_is_for_review(source: str) -> None:
+    (finding,) = findings("import jax\n" + source + "\n", **SELECT)
+    assert str(finding.applicability) == "review"
+
+
+def test_an_arm_for_another_class_that_became_jax_array_keeps_the_old_one() -> None:
+    before = """
+    import jax
+    from jax.numpy import DeviceArray
+    from jax.experimental.global_device_array import GlobalDeviceArray as GDA
+    def f(x):
+        if isinstance(x, DeviceArray):
+            return 1
+        elif isinstance(x, GDA):
+            return 2
+    """
+    result = run(before)
+    assert b"return 1" in result.after
 
 
 def test_a_later_arm_for_jnp_ndarray_was_that_of_tracers() -> None:
@@ -443,14 +485,14 @@ def test_lookup_by_type_is_taught_only_for_the_same_table() -> None:
         A = {jnp.DeviceArray: 1}
         B = {int: 2}
         def f(x):
-            return A.get(type(x)), B.get(type(x))
+            return A.get(type(x)), B.get(type(x)), A[x.__class__]
         """,
         """
         import jax
         A = {jax.Array: 1}
         B = {int: 2}
         def f(x):
-            return A.get(jax.Array if isinstance(x, jax.Array) else type(x)), B.get(type(x))
+            return A.get(jax.Array if isinstance(x, jax.Array) else type(x)), B.get(type(x)), A[jax.Array if isinstance(x, jax.Array) else x.__class__]
         """,
         **SELECT,
     )
