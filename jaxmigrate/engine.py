@@ -20,8 +20,8 @@ from jaxmigrate.model import Applicability, Fact, FileResult, Finding, Outcome, 
 from jaxmigrate.names import Source, SourceError, comments_of, parse
 from jaxmigrate.registry import Pack, load
 from jaxmigrate.renames import Proposal
-from jaxmigrate.sites import Past, collect, imported_name
-from jaxmigrate.suppression import is_suppressed, skips_file
+from jaxmigrate.sites import Past, collect, has_stand_in, imported_name
+from jaxmigrate.suppression import is_suppressed, silenced, skips_file
 
 _MAX_ROUNDS = 25
 _MAX_BYTES = 10_000_000
@@ -303,7 +303,7 @@ class _Run:
         splices: list[Splice] = []
         for statement in source.imports:
             drop = [a for a in statement.names if self.unused(source, statement, a)]
-            if not drop or source.guard(statement):
+            if not drop or source.guard(statement) or silenced(source, statement):
                 continue
             names = frozenset(local_name(a) for a in drop)
             moved = tuple(self.bare_root(source, statement, a) for a in drop)
@@ -332,6 +332,8 @@ class _Run:
     def unused(self, source: Source, statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
         name = local_name(alias)
         if name not in self.touched or alias.name == "*" or is_used(source, alias, statement):
+            return False
+        if has_stand_in(source, alias, name, source.scope(statement)):
             return False
         at_module = source.scope(statement) is source.scope_root
         qualified = imported_name(source, statement, alias)

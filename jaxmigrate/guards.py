@@ -177,7 +177,9 @@ def _leaves(body: list[ast.stmt]) -> bool:
 
 def _try_guard(source: Source, statement: ast.Try, child: ast.AST, node: ast.AST) -> str:
     if isinstance(child, ast.ExceptHandler):
-        if _catches_absence(child) and not any(_holds_dead(source, s) for s in statement.body):
+        if (_catches_absence(child) or _catches(child, {"TypeError"})) and not any(
+            _holds_dead(source, s) for s in statement.body
+        ):
             return "it is the fallback of a try whose first choice is current"
         return ""
     if child not in statement.body:
@@ -189,11 +191,15 @@ def _try_guard(source: Source, statement: ast.Try, child: ast.AST, node: ast.AST
 
 
 def _catches_absence(handler: ast.ExceptHandler) -> bool:
+    return _catches(handler, _IMPORT_ERRORS)
+
+
+def _catches(handler: ast.ExceptHandler, wanted: set[str]) -> bool:
     if handler.type is None:
         return True
     kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     leaves = {k.attr if isinstance(k, ast.Attribute) else getattr(k, "id", "") for k in kinds}
-    return bool(leaves & _IMPORT_ERRORS)
+    return bool(leaves & wanted)
 
 
 def _handler_replaces(source: Source, statement: ast.Try, handler: ast.ExceptHandler, node: ast.AST) -> bool:
@@ -232,6 +238,9 @@ def _holds_dead(source: Source, statement: ast.stmt) -> bool:
     for node in ast.walk(statement):
         if isinstance(node, (ast.Name, ast.Attribute)):
             if source.resolve(node) in source.dead or (isinstance(node, ast.Attribute) and node.attr in source.dead_members):
+                return True
+        elif isinstance(node, ast.keyword):
+            if node.arg in source.dead_members:
                 return True
         elif isinstance(node, ast.ImportFrom):
             module = source.absolute(node.module, node.level)

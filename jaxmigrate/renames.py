@@ -113,10 +113,7 @@ def _imports(
 ) -> Generator[Proposal, None, dict[ast.AST, list[Binding]]]:
     """Propose import moves; returns (as the generator's value) the uses whose local name stays."""
     staying: dict[ast.AST, list[Binding]] = {}
-    by_binding: dict[ast.AST, list[_Use]] = {}
-    for use in uses:
-        if isinstance(use.node, ast.Name) and use.found.binding.kind == "import":
-            by_binding.setdefault(use.found.binding.node, []).append(use)
+    by_binding = _by_binding(uses)
     for statement in source.imports:
         groups: dict[str, list[tuple[Move, MovedName, list[_Use]]]] = {}
         for alias in statement.names:
@@ -125,16 +122,26 @@ def _imports(
                 continue
             codemod, move, moved = entry
             own = by_binding.get(alias, [])
-            if not _name_stays(source, statement, alias, move, own, touched):
-                continue
+            manual = any(isinstance(report, Manual) for use in own for report in use.reports)
+            if manual or not _name_stays(source, statement, alias, move, own, touched):
+                continue  # a use that must stay keeps the old import; the others are renamed one by one
             for use in own:
                 staying.setdefault(use.node, []).append(use.found.binding)
             if not all(use.renames for use in own):
-                continue  # what must be reshaped goes first, and what cannot be migrated needs the old object
+                continue  # what must be reshaped goes first
             groups.setdefault(codemod.name, []).append((move, moved, own))
         if groups:
             yield _import_proposal(source, statement, groups)
     return staying
+
+
+def _by_binding(uses: list[_Use]) -> dict[ast.AST, list[_Use]]:
+    """The uses of each imported name, by its alias."""
+    found: dict[ast.AST, list[_Use]] = {}
+    for use in uses:
+        if isinstance(use.node, ast.Name) and use.found.binding.kind == "import":
+            found.setdefault(use.found.binding.node, []).append(use)
+    return found
 
 
 def _moved(
@@ -157,19 +164,22 @@ def _moved(
 def _name_stays(
     source: Source, statement: ast.Import | ast.ImportFrom, alias: ast.alias, move: Move, uses: list[_Use], touched: set[str]
 ) -> bool:
+    name = local_name(alias)
+    at_module = source.scope(statement) is source.scope_root
+    passed_on = at_module and exported(source, name)
+    if not uses and name in touched and not passed_on:
+        return False  # this run took the last use away: the import goes
     if isinstance(statement, ast.Import):
         return True
     old_leaf, new_leaf = move.old.rpartition(".")[2], move.new.rpartition(".")[2]
     if old_leaf == new_leaf or (alias.asname and alias.asname != old_leaf):
         return True
-    name = local_name(alias)
     if source.scope(statement).is_class:  # the name is an attribute of the class
         return True
     bindings = source.lookup(name, source.scope(statement))[0]
     if len(bindings) > 1:  # the other arm of a try or if gives the name too
         return True
-    at_module = source.scope(statement) is source.scope_root
-    return (not uses and name not in touched) or (at_module and exported(source, name))
+    return not uses or passed_on
 
 
 def _import_proposal(

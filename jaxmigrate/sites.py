@@ -24,7 +24,7 @@ from jaxmigrate.codemod import (
 from jaxmigrate.edits import Collapse
 from jaxmigrate.imports import MoveImport, exported, is_used, local_name
 from jaxmigrate.model import Applicability, Settings, Version
-from jaxmigrate.names import Resolved, Source
+from jaxmigrate.names import Resolved, Scope, Source
 from jaxmigrate.renames import Proposal
 
 
@@ -181,7 +181,7 @@ def _leftovers(source: Source, codemods: list[Codemod], found: list[Proposal], p
                 continue  # `_stars` speaks of it
             waits = local_name(alias) in past.touched and not is_used(source, alias, statement)  # `tidy` will drop it
             if owner is not None and not waits and not _inside(source.span(statement), covered):
-                yield from _dead_import(source, statement, alias, qualified, owner, past)
+                yield from _dead_import(source, statement, alias, qualified, owner, covered)
     yield from _stars(source, dead, owners)
 
 
@@ -211,7 +211,12 @@ def _touches(span: tuple[int, int], covered: list[tuple[int, int]]) -> bool:
 
 
 def _dead_import(
-    source: Source, statement: ast.Import | ast.ImportFrom, alias: ast.alias, qualified: str, codemod: Codemod, past: Past
+    source: Source,
+    statement: ast.Import | ast.ImportFrom,
+    alias: ast.alias,
+    qualified: str,
+    codemod: Codemod,
+    covered: list[tuple[int, int]],
 ) -> Iterator[Proposal]:
     name = local_name(alias)
     scope = source.scope(statement)
@@ -221,6 +226,13 @@ def _dead_import(
         message = f"{qualified} cannot be imported any more; its uses are not all migrated: line {lines}"
         kept = next((b for b in source.lookup(name, scope)[0] if b.node is alias), None)
         yield Proposal(codemod.name, statement, message, Applicability.MANUAL, (), qualified, kept=kept)
+        for use in uses if qualified in codemod.moves else ():
+            if isinstance(use.ctx, ast.Load) and not _touches(source.span(use), covered):
+                message = f"{name} is {qualified} here, which is gone; its import stays as long as another use needs it"
+                yield Proposal(codemod.name, use, message, Applicability.MANUAL, (), qualified, kept)
+    elif has_stand_in(source, alias, name, scope):
+        message = f"{qualified} is gone, so what the except clause does instead happens always; decide whether that is wanted"
+        yield Proposal(codemod.name, statement, message, Applicability.MANUAL, (), qualified)
     elif scope is source.scope_root and exported(source, name):
         message = f"{qualified} cannot be imported any more, and other modules may take {name!r} from here"
         yield Proposal(codemod.name, statement, message, Applicability.MANUAL, (), qualified)
@@ -228,6 +240,12 @@ def _dead_import(
         message = f"{qualified} is gone and this file does not use it"
         change = MoveImport(statement, (), frozenset({name}))
         yield Proposal(codemod.name, statement, message, Applicability.REVIEW, (change,), qualified)
+
+
+def has_stand_in(source: Source, alias: ast.alias, name: str, scope: Scope) -> bool:
+    """Whether an except clause binds the imported name too, as a stand-in for it."""
+    others = (b for b in source.lookup(name, scope)[0] if b.node is not alias)
+    return any(isinstance(a, ast.ExceptHandler) for b in others for a in source.ancestors(b.node))
 
 
 def _stars(source: Source, dead: dict[str, Codemod], owners: dict[str, Codemod]) -> Iterator[Proposal]:

@@ -19,16 +19,26 @@ def skips_file(source: Source) -> bool:
 
 
 def is_suppressed(source: Source, proposal: Proposal) -> bool:
-    """Whether a comment on the lines of a proposal silences its codemod."""
+    """Whether a comment silences a codemod on the lines of a proposal, or on the import that its old name came through."""
     if b"jaxmigrate:" not in source.utf8:
         return False
-    start, end = source.span(proposal.node)
+    imported = proposal.old.statement if proposal.old else None
+    if isinstance(imported, (ast.Import, ast.ImportFrom)) and silenced(source, imported, proposal.codemod):
+        return True
+    return silenced(source, proposal.node, proposal.codemod)
+
+
+def silenced(source: Source, node: ast.AST, codemod: str = "") -> bool:
+    """Whether a comment on the lines of `node` silences `codemod` (or any, without one)."""
+    if b"jaxmigrate:" not in source.utf8:
+        return False
+    start, end = source.span(node)
     first = source.position(start).line
-    last = first if isinstance(proposal.node, (ast.FunctionDef, ast.ClassDef, ast.If, ast.With)) else source.position(end).line
+    last = first if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.If, ast.With)) else source.position(end).line
     for offset, text in comments_of(source.utf8):
         match = _SUPPRESS.search(text)
         if match and first <= source.position(offset).line <= last:
             names = {n.strip() for n in match[2].split(",")} if match[2] is not None else None
-            if names is None or proposal.codemod in names:
+            if names is None or not codemod or codemod in names:
                 return True
     return False

@@ -292,6 +292,22 @@ def test_suppressed_line(comment: str) -> None:
     assert [f.outcome for f in result.findings] == [Outcome.SUPPRESSED]
 
 
+def test_a_suppressed_import_keeps_its_uses() -> None:
+    result = run("from jax.numpy import DeviceArray  # jaxmigrate: ignore\nx: DeviceArray\n", pack=PACK)
+    assert result.status is Status.UNCHANGED
+    assert {f.outcome for f in result.findings} == {Outcome.SUPPRESSED}
+
+
+def test_a_name_with_a_stand_in_is_not_taken_out_of_its_try() -> None:
+    same("try:\n    from jax.experimental import gone\nexcept ImportError:\n    gone = None\n", findings=["happens always"])
+
+
+def test_one_manual_use_leaves_the_others_to_be_renamed() -> None:
+    result = run("import jax\nfrom jax.numpy import DeviceArray as DA\nclass X(DA): ...\nx: DA = jax\n", pack=PACK)
+    assert result.after == b"import jax\nfrom jax.numpy import DeviceArray as DA\nclass X(DA): ...\nx: jax.Array = jax\n"
+    assert [f.position.line for f in result.findings if f.outstanding] == [2, 3]
+
+
 def test_suppression_of_another_codemod_does_not_count() -> None:
     became("import jax\nimport jax.numpy as jnp\nx: jnp.DeviceArray = jnp  # jaxmigrate: ignore[moves]\n",
            "import jax\nimport jax.numpy as jnp\nx: jax.Array = jnp  # jaxmigrate: ignore[moves]\n")  # fmt: skip

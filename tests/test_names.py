@@ -277,6 +277,7 @@ GUARDED = [
     "import jax.numpy as jnp, jax\nOLD = not hasattr(jax, 'Array')\nif OLD:\n    T = jnp.DeviceArray",
     "import jax.numpy as jnp, jax\ntry:\n    T = jax.Array\nexcept AttributeError:\n    T = jnp.DeviceArray",
 ]
+GUARDED_CALLS = "import jax\ntry:\n    f = jax.jit(g, in_shardings=1)\nexcept TypeError:\n    f = jax.jit(g, in_axis_resources=1)"
 UNGUARDED = [
     "try:\n    from jax.numpy import DeviceArray\nexcept ImportError:\n    DeviceArray = None",
     "try:\n    from jax.numpy import DeviceArray\nexcept ImportError:\n    pass",
@@ -302,6 +303,13 @@ def _guards(text: str) -> list[str]:
 @pytest.mark.parametrize("text", GUARDED)
 def test_guarded(text: str) -> None:
     assert all(_guards(text))
+
+
+def test_type_error_guards_an_old_keyword() -> None:
+    src = Source(GUARDED_CALLS.encode(), dead_members=PACK.dead_members())
+    new, old = src.calls("jax.jit")
+    assert src.guard(old)
+    assert not src.guard(new)
 
 
 @pytest.mark.parametrize("text", UNGUARDED)
