@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jaxmigrate.codemod import CallSite, NameSite, Piece, Site
+from jaxmigrate.codemod import CallSite, Handler, NameSite, Piece, Reports, Site
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
@@ -34,6 +34,18 @@ def in_homes(*names: str) -> tuple[str, ...]:
 def named(function: str) -> tuple[str, ...]:
     """The qualified names of a classmethod of the class, or of a function of the module."""
     return tuple(f"{owner}.{function}" for owner in (CLASSES if function.startswith("from_") else HOMES))
+
+
+def not_yet(new: str, handler: Handler | None = None) -> Handler:
+    """A handler that keeps the use of a name whose successor the target lacks, and asks `handler` about others."""
+
+    def use(site: NameSite) -> Reports:
+        since = site.source.facts.since_of(new)
+        if since is None or since <= site.target:
+            return handler(site) if handler is not None else None
+        return site.manual(f"{site.symbol} is {new} now, but that came with JAX {since}, after the target {site.target}")
+
+    return use
 
 
 @dataclass(frozen=True, slots=True)

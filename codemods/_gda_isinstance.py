@@ -30,13 +30,14 @@ def tested(site: NameSite) -> Reports:
     if site.direct and _is_beside_array(site, call):
         return Rewrite("jax.Array is among these types already", SAFE, ())
     other = _own_test(site, call) if call.args[1] is site.node else None
-    why = f"jax.Array has its own test in line {other.lineno}" if other is not None else _refusal(site, call)
+    why = f"jax.Array has its own test in line {site.source.original_line(other)}" if other is not None else _refusal(site, call)
     if why and (report := _without(site, call, why)):
         return report
     if site.option(_OPTION, "jax-array") == "multiprocess":
         return _spans_processes(site, call, "as the option multiprocess asks")
     if call.args[1] is site.node and (local := _local_test(site, call)) and site.source.is_pure(call.args[0]):
-        return _spans_processes(site, call, f"since arrays of one process are tested for in line {local.lineno}")
+        line = site.source.original_line(local)
+        return _spans_processes(site, call, f"since arrays of one process are tested for in line {line}")
     if call.args[1] is site.node and _asks_for_mesh(site, call) and site.source.is_pure(call.args[0]):
         return _has_mesh(site, call)
     evidence = site.may_be_traced()
@@ -184,7 +185,7 @@ def _shadowed(site: NameSite, call: ast.Call) -> str:
     for other in _arms_before(site, arm):
         names = (source.resolve(n) or "" for n in ast.walk(other.test) if isinstance(n, (ast.Name, ast.Attribute)))
         if any(name.rpartition(".")[2] in FAMILY for name in names):
-            return f", and the test in line {other.test.lineno} takes them all before"
+            return f", and the test in line {source.original_line(other.test)} takes them all before"
     return ""
 
 

@@ -44,9 +44,19 @@ def saved_arrays(site: CallSite) -> Reports:
 
 def run_deserialization(site: CallSite) -> Reports:
     """Meshes and mesh axes were two lists until 0.3.21."""
-    if any(isinstance(a, ast.Starred) for a in site.node.args):
+    if _hides(site.node):
         return site.manual(_EITHER)
     return _joined(site, site.node, known=True)
+
+
+def _hides(call: ast.Call) -> bool:
+    """Whether ``*`` or ``**`` may hold meshes and axes, and nothing says that shardings are given."""
+    starred = any(isinstance(a, ast.Starred) for a in call.args[:2])
+    named = [k.arg for k in call.keywords]
+    if call.args and "shard" in ast.unparse(call.args[0]).lower() and not isinstance(call.args[0], ast.Starred):
+        return False
+    told = any(name and (name == "mesh_axes" or "shard" in name) for name in named)
+    return (starred or (None in named and len(call.args) < 3)) and not told
 
 
 def async_deserialize(site: CallSite) -> Reports:
@@ -54,7 +64,7 @@ def async_deserialize(site: CallSite) -> Reports:
     if site.partial:
         return None
     args, mesh, axes = site.node.args, site.keyword("mesh"), site.keyword("mesh_axes")
-    if any(isinstance(a, ast.Starred) for a in args):
+    if _hides(site.node):
         return site.manual(_EITHER)
     if len(args) > 1 and axes is None:
         return _mesh_first(site, args)
@@ -167,7 +177,7 @@ def _list_of(parts: list[_gda.Part]) -> tuple[str, dict[str, Piece]]:
 
 def manager(site: CallSite) -> Reports:
     """0.3.9 gave the directories to the constructor."""
-    if len(site.positional()) > 1 or any(k.arg and "dir" in k.arg for k in site.node.keywords):
+    if len(site.positional()) > 1 or site.has_star() or any(k.arg and "dir" in k.arg for k in site.node.keywords):
         return site.manual(_DIRECTORIES.format(what="the manager"))
     return None
 
@@ -182,6 +192,11 @@ def manager_method(site: AttributeSite) -> Iterator[Report]:
 def _deserialize(site: AttributeSite, call: ast.Call) -> Iterator[Report]:
     known = site.receiver_type == MANAGER
     if not known and not any(k.arg == "global_meshes" for k in call.keywords):
+        if _may_be_manager(site, call):
+            yield site.manual(_EITHER)
+        return
+    if known and _hides(call):
+        yield site.manual(_EITHER)
         return
     report = _joined(site, call, known=known)
     if isinstance(report, Rewrite) and not known:
@@ -189,6 +204,15 @@ def _deserialize(site: AttributeSite, call: ast.Call) -> Iterator[Report]:
         yield Rewrite(f"{report.message}, {assumption}", REVIEW, report.changes)
     elif report is not None:
         yield report
+
+
+def _may_be_manager(site: AttributeSite, call: ast.Call) -> bool:
+    """Whether a value of unknown type is given meshes and axes to deserialize in a file about array serialization."""
+    about = any(home.split(".")[2] in site.source.text for home in SERIALIZATION)
+    first = ast.unparse(call.args[0]).lower() if call.args else ""
+    fits = len(call.args) > 2 and "manager" in site.text(site.value).lower()
+    meshes = "mesh" in first or any(k.arg == "mesh_axes" for k in call.keywords)
+    return about and (meshes or fits) and "shard" not in first
 
 
 def _serialize(site: AttributeSite, call: ast.Call) -> Iterator[Report]:

@@ -10,6 +10,7 @@ def _at(name: str, *modules: str) -> tuple[str, ...]:
 _PJIT = "jax.experimental.pjit"
 _MAPS = "jax.experimental.maps"
 _PXLA = "jax.interpreters.pxla"
+_SRC_PJIT = ("jax._src.pjit", "jax._src.interpreters.pxla", "jax._src.sharding_impls")
 _SHARDED_JIT = ("jax.interpreters.sharded_jit", "jax.experimental.sharded_jit")
 _EARLY = "jax.experimental.sharding"
 _EARLY_ARRAY = "jax.experimental.array"
@@ -46,6 +47,8 @@ GSPMD = (*_at("OpShardingSharding", "jax.sharding", _EARLY, _PJIT, _SRC), *_at("
 _XMAP = "xmap left JAX in 0.4.31: write it with jax.shard_map, or with jax.vmap and shardings"
 _AUTO = "AUTO has no public name any more: leave the sharding unspecified, or give one"
 _LEFT_OUT = "_UNSPECIFIED is private now: leave the argument out, or say what is meant"
+_IS_LEFT_OUT = "_is_unspecified went with _UNSPECIFIED: let None, or a missing argument, stand for what is not specified"
+_PARSED = "ParsedPartitionSpec was internal and is gone: iterate over the PartitionSpec itself"
 _ENV = "ResourceEnv is private now: jax.set_mesh sets a mesh, jax.sharding.get_mesh() gives it"
 _PMAP = (
     "PmapSharding left JAX in 0.10.0: a NamedSharding over a mesh of one axis splits the first dimension too, "
@@ -59,8 +62,10 @@ NO_SUCCESSOR: dict[str, str] = {
     **dict.fromkeys(_at("xmap", _MAPS), _XMAP),
     **{f"{_MAPS}.{name}": f"{name} went with xmap; {_XMAP}" for name in ("SerialLoop", "serial_loop", "make_xmap_callable")},
     **dict.fromkeys(_at("ResourceEnv", _MAPS, _PXLA), _ENV),
-    **dict.fromkeys(_at("AUTO", _PJIT, _PXLA), _AUTO),
-    **dict.fromkeys((*_at("_UNSPECIFIED", _PJIT, _PXLA), *_at("UNSPECIFIED", _PJIT, _PXLA)), _LEFT_OUT),
+    **dict.fromkeys(_at("AUTO", _PJIT, _PXLA, *_SRC_PJIT[:2]), _AUTO),
+    **dict.fromkeys((*_at("_UNSPECIFIED", _PJIT, _PXLA, *_SRC_PJIT), *_at("UNSPECIFIED", _PJIT, _PXLA, _SRC_PJIT[1])), _LEFT_OUT),
+    **dict.fromkeys(_at("_is_unspecified", _PJIT, _PXLA, *_SRC_PJIT), _IS_LEFT_OUT),
+    **dict.fromkeys(_at("ParsedPartitionSpec", _PJIT, *_SRC_PJIT), _PARSED),
     **dict.fromkeys(_at("PmapSharding", _EARLY, _EARLY_ARRAY, _PJIT), _PMAP),
     **dict.fromkeys(_at("sharded_jit", *_SHARDED_JIT), "sharded_jit is jax.jit with in_shardings and out_shardings"),
     **{

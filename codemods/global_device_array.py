@@ -10,6 +10,7 @@ import ast
 
 from jaxmigrate.codemod import REVIEW, SAFE, CallSite, Codemod, EditCall, NameSite, Reports, Rewrite, Template
 from jaxmigrate_codemods import _gda, _gda_class, _gda_written_out
+from jaxmigrate_codemods._gda import not_yet
 
 codemod = Codemod(
     "global-device-array",
@@ -154,12 +155,12 @@ def use_of_shard(site: NameSite) -> Reports:
     return None
 
 
-codemod.rename(dict.fromkeys(_gda.in_homes("Shard"), "jax.Shard"), handler=use_of_shard)
+codemod.rename(dict.fromkeys(_gda.in_homes("Shard"), "jax.Shard"), handler=not_yet("jax.Shard", use_of_shard))
 codemod.rename(
     dict.fromkeys(_gda.in_homes("MeshAxes"), "jax.sharding.PartitionSpec"), "MeshAxes was another name of PartitionSpec"
 )
-codemod.rename(dict.fromkeys(_gda.in_homes("Device"), "jax.Device"))
-codemod.rename(dict.fromkeys(_gda.in_homes("ArrayLike"), "jax.typing.ArrayLike"))
+codemod.rename(dict.fromkeys(_gda.in_homes("Device"), "jax.Device"), handler=not_yet("jax.Device"))
+codemod.rename(dict.fromkeys(_gda.in_homes("ArrayLike"), "jax.typing.ArrayLike"), handler=not_yet("jax.typing.ArrayLike"))
 
 
 @codemod.name_(*_gda.in_homes("Shape", "Index"))

@@ -10,6 +10,7 @@ import ast
 from jaxmigrate.codemod import REVIEW, SAFE, UNSAFE, CallSite, Codemod, EditCall, NameSite, Reports, Rewrite, Template
 from jaxmigrate.model import Applicability
 from jaxmigrate_codemods import _gda, _serialization
+from jaxmigrate_codemods._gda import not_yet
 from jaxmigrate_codemods._sharding_paths import GONE, GSPMD, MOVES, NO_SUCCESSOR, SERIALIZATION, SERIALIZATION_MOVES
 
 codemod = Codemod(
@@ -25,7 +26,7 @@ codemod = Codemod(
          "global_meshes", "final_checkpoint_dir", "experimental.maps", "import maps", "maps as", "maps.Mesh", "maps.mesh",
          "maps.thread_resources", "maps.xmap", "experimental.array", "experimental import array", "experimental.sharding",
          "experimental import sharding", "experimental.with_sharding_constraint", "experimental import with_sharding_constraint",
-         "pjit.AUTO", "import AUTO", ", AUTO", "_UNSPECIFIED"}
+         "pjit.AUTO", "import AUTO", ", AUTO", "_UNSPECIFIED", "_is_unspecified"}
     ),
     applicability=UNSAFE,
 )  # fmt: skip
@@ -63,7 +64,7 @@ _HANDLERS = {
     "jax.interpreters.pxla.thread_resources": use_of_thread_resources,
 }
 for _new, _olds in MOVES.items():
-    codemod.rename(dict.fromkeys(_olds, _new), handler=_HANDLERS.get(_new))
+    codemod.rename(dict.fromkeys(_olds, _new), handler=not_yet(_new, _HANDLERS.get(_new)))
 
 
 @codemod.name_(*GSPMD)

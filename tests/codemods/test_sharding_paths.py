@@ -42,6 +42,12 @@ OLD_SER = "from jax.experimental.gda_serialization import serialization as ser\n
         pytest.param(SER + "ser.async_deserialize(x.sharding, spec, shape)\n", id="shape-in-the-third-place-of-the-coroutine"),
         pytest.param(SER + "import jax\njax.tree.map(ser.async_deserialize, shardings, specs)\n", id="mapped-over-shardings"),
         pytest.param(SER + "ser.run_serialization(arrays=a, tensorstore_specs=s)\n", id="arrays-keyword"),
+        pytest.param(SER + "ser.run_deserialization(shardings, *rest)\n", id="shardings-before-a-star"),
+        pytest.param(SER + "ser.run_deserialization(shardings=a, **rest)\n", id="shardings-by-keyword-before-two-stars"),
+        pytest.param(SER + "ser.async_deserialize(x.sharding, spec, **rest)\n", id="sharding-before-two-stars"),
+        pytest.param(SER + "def f(model, shardings): return model.deserialize(a, b, c), model.deserialize(shardings, b, c)\n", id="deserialize-of-something"),
+        pytest.param("import jax\nmanager.deserialize(meshes, axes, specs)\n", id="manager-in-a-file-without-serialization"),
+        pytest.param("from jax._src.sharding_impls import UNSPECIFIED\nfrom jax._src import pjit\nx = UNSPECIFIED, pjit.UNSPECIFIED\n", id="private-unspecified-alive"),
         pytest.param(SER + "m = ser.GlobalAsyncCheckpointManager(300)\n", id="manager-with-a-timeout"),
         pytest.param("import jax\nmodel.deserialize(a, b, c)\nmodel.serialize(gdas)\n", id="other-deserialize"),
         pytest.param("import pickle\nfrom rest import model\nmodel.serialize(x, gdas=1)\n", id="no-jax"),
@@ -73,6 +79,16 @@ def test_unchanged(source: str) -> None:
         pytest.param(SER + "x = ser.async_deserialize(a, b, c)\n", ["signature"], id="three-unknown-arguments-of-the-coroutine"),
         pytest.param(SER + "import jax\njax.tree_map(ser.async_deserialize, meshes, axes, specs)\n", ["signature"], id="mapped-over-meshes"),
         pytest.param(SER + "m = ser.GlobalAsyncCheckpointManager(temp_dir=a, final_dir=b)\n", ["directories"], id="directories-by-keyword"),
+        pytest.param(SER + "ser.run_deserialization(**kw)\nser.async_deserialize(**kw)\nser.async_deserialize(a, b, **kw)\n", ["signature"] * 3, id="two-stars"),
+        pytest.param(SER + "def f(manager): manager.deserialize(a, b, c)\n", ["signature"], id="manager-of-unknown-type"),
+        pytest.param(SER + "def f(m): m.deserialize(meshes, axes, specs)\n", ["signature"], id="meshes-to-something"),
+        pytest.param(SER + "def f(m): m.deserialize(a, tensorstore_specs=s, mesh_axes=b)\n", ["signature"], id="axes-to-something"),
+        pytest.param(SER + "m = ser.GlobalAsyncCheckpointManager()\nm.deserialize(*args)\n", ["signature"], id="starred-deserialize"),
+        pytest.param(SER + "m = ser.GlobalAsyncCheckpointManager(**kw)\n", ["directories"], id="manager-with-two-stars"),
+        pytest.param("from jax._src.pjit import _UNSPECIFIED\nx = _UNSPECIFIED\n", ["cannot be imported", "leave the argument out"], id="unspecified-of-src"),
+        pytest.param("from jax.interpreters import pxla\nx = pxla._UNSPECIFIED\n", ["leave the argument out"], id="unspecified-of-pxla"),
+        pytest.param("from jax.interpreters import pxla\ny = pxla._is_unspecified(x)\n", ["_is_unspecified"], id="is-unspecified"),
+        pytest.param("from jax.experimental import pjit\nx = pjit.ParsedPartitionSpec\n", ["PartitionSpec itself"], id="parsed-spec"),
         pytest.param("from jax.experimental.pjit import _UNSPECIFIED\nx = _UNSPECIFIED\n", ["cannot be imported", "leave the argument out"], id="unspecified"),
         pytest.param(SER + "m = ser.GlobalAsyncCheckpointManager(a, b)\n", ["directories"], id="directories-of-the-manager"),
         pytest.param(SER + "m = ser.GlobalAsyncCheckpointManager()\nm.serialize(a, s)\n", ["on_commit_callback"], id="serialize-without-callback"),
@@ -145,6 +161,25 @@ def test_op_sharding_has_no_name_for_an_old_target() -> None:
 def test_op_sharding_imported_by_name_stays_for_an_old_target() -> None:
     source = "from jax.experimental.sharding import OpShardingSharding\nx = OpShardingSharding(d, s)\n"
     unchanged(source, select=SELECT, target="0.4.13", findings=["cannot be imported", "no public name"])
+
+
+@pytest.mark.parametrize(
+    ("home", "name"),
+    [("jax.experimental.array", "Shard"), ("jax.experimental.array", "ArrayLike"), ("jax.experimental.sharding", "Device")],
+)
+@pytest.mark.parametrize("text", ["from {home} import {name}\nx = {name}\n", "from {home} import {name} as Z\nx = Z\n"])
+def test_successor_that_came_after_the_target(home: str, name: str, text: str) -> None:
+    source = text.format(home=home, name=name)
+    unchanged(source, select=SELECT, target="0.4.0", findings=["cannot be imported", "after the target 0.4.0"])
+    assert run(source, select=SELECT, target="0.4.13").after
+
+
+def test_two_stars_beside_meshes_and_axes() -> None:
+    rewritten(
+        "import jax\n" + SER + "ser.run_deserialization(global_meshes=[m], mesh_axes=[a], **kw)\n",
+        "import jax\n" + SER + "ser.run_deserialization(shardings=[jax.sharding.NamedSharding(m, a)], **kw)\n",
+        select=SELECT,
+    )
 
 
 def test_coroutine_whose_first_argument_is_called_a_mesh() -> None:
