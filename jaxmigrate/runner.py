@@ -101,14 +101,13 @@ class _Look:
             self.hits.append((number, Hit(path, kind, 0, _unreadable(error))))
             return
         group = self._group_of(path)
-        if b"jax" in data:
+        if group not in self._groups:
+            if b"jax" not in data:
+                self._later.append(number)
+                return
             self._groups.add(group)
-        elif group not in self._groups:
-            self._later.append(number)
-            return
-        elif not has_trace(data):
-            return
-        self._traced(number, path, kind, data)
+        if has_trace(data):
+            self._traced(number, path, kind, data)
 
     def again(self, files: Sequence[tuple[str, str]]) -> None:
         """Look at what was put off."""
