@@ -66,41 +66,13 @@ VALUE_TYPES = DEVICE_ARRAYS | SHARDED_DEVICE_ARRAYS | {ARRAY, "jax.numpy.ndarray
 
 
 def traced(site: Site) -> str:
-    """Why the code at this site may see tracers: what is known of it or of its callers, or words around it that say so."""
+    """Why the code at this site may see tracers: what the engine knows, or comments and strings of the function that say so."""
     reason = site.may_be_traced()
     function = site.source.function(site.node)
     if reason or function is None:
         return reason
-    if module := _module_class(site.source, site.node):
-        return f"methods of {module} run under transformations"
     said = _TRACING.search(site.source.segment(function))
-    return f"the function around it speaks of {said[0]!r}" if said else _callers_traced(site.source, function)
-
-
-def _module_class(source: Source, node: ast.AST) -> str:
-    """The base of the class around `node`, if it is one whose methods users transform."""
-    owner = source.enclosing_class(node)
-    names = [source.resolve(b) or "" for b in owner.bases] if owner is not None else []
-    return next((n for n in names if n in ("flax.linen.Module", "haiku.Module", "equinox.Module")), "")
-
-
-def _callers_traced(source: Source, function: ast.AST) -> str:
-    """Evidence of a function of the file that calls this one, directly or through others."""
-    seen, left = {function}, [function]
-    while left:
-        current = left.pop()
-        if not isinstance(current, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            continue
-        methods = (a for a in source.by_attribute.get(current.name, ()) if getattr(a.value, "id", "") in ("self", "cls"))
-        for use in (*source.by_id.get(current.name, ()), *methods):
-            caller = source.function(use)
-            if caller is None or caller in seen:
-                continue
-            if reason := source.tracing_evidence(use):
-                return f"{current.name} is called where {reason}"
-            seen.add(caller)
-            left.append(caller)
-    return ""
+    return f"the function around it speaks of {said[0]!r}" if said else ""
 
 
 def container(source: Source, node: ast.expr) -> ast.expr:
@@ -165,9 +137,8 @@ def _identifiers(tree: ast.Module) -> frozenset[str]:
 
 
 def line(source: Source, node: ast.AST) -> int:
-    """The line of `node`, in the file as the user has it where the engine can say."""
-    original = getattr(source, "original_line", None)
-    return int(original(node)) if original is not None else int(getattr(node, "lineno", 0))
+    """The line of `node` in the file as the user has it."""
+    return source.original_line(node)
 
 
 def indentation(source: Source, statement: ast.stmt) -> str:

@@ -135,7 +135,7 @@ def _loop_source(source: Source, name: ast.Name) -> ast.expr:
 
 def _of_client(site: AttributeSite, call: ast.Call, assumed: str) -> Reports:
     """A backend lists its arrays under another name; one that `get_backend` made for this alone is not needed any more."""
-    client = site.source.value_of(site.value)
+    client = _made(site.source, site.value)
     if not isinstance(client, ast.Call) or (site.source.resolve(client.func) or "") not in _GET_BACKEND:
         return _renamed(site, assumed)
     arguments = [*client.args, *(k.value for k in client.keywords)]
@@ -143,11 +143,26 @@ def _of_client(site: AttributeSite, call: ast.Call, assumed: str) -> Reports:
         return _renamed(site, "")
     changes: list[Change] = [_live_arrays(site, call, arguments)]
     message = "jax.live_arrays lists the arrays of a backend"
-    if (statement := assignment_for(site.source, site.value, client)) is not None:
-        changes.append(DeleteStatement(statement))
+    deleted = _deleted(site)
+    if (statement := assignment_for(site.source, site.value, client, deleted)) is not None:
+        changes += [DeleteStatement(s) for s in (statement, *deleted)]
     elif client is not site.value and "xla_bridge" in site.text(client.func):
         message += "; where the backend itself is still needed, jax.extend.backend.get_backend makes it (xla_bridge is gone)"
     return Rewrite(message, REVIEW, tuple(changes))
+
+
+def _made(source: Source, value: ast.expr) -> ast.expr:
+    """What a backend's name is bound to; that it is deleted later is no other binding."""
+    bindings = source.lookup(value.id, source.scope(value))[0] if isinstance(value, ast.Name) else []
+    values = [b.value for b in bindings if b.kind != "del"]
+    return values[0] if len(values) == 1 and values[0] is not None else source.value_of(value)
+
+
+def _deleted(site: AttributeSite) -> list[ast.stmt]:
+    """``del backend``."""
+    name = site.value.id if isinstance(site.value, ast.Name) else ""
+    uses = (n for n in site.source.by_id.get(name, ()) if isinstance(n.ctx, ast.Del))
+    return [s for n in uses if isinstance(s := site.source.statement(n), ast.Delete) and s.targets == [n]]
 
 
 def _without_test(site: StringSite, test: ast.Call) -> Reports:

@@ -152,6 +152,26 @@ def test_backend_made_for_this_alone_goes() -> None:
     )
 
 
+def test_backend_that_is_deleted_afterwards_goes_with_the_del() -> None:
+    rewritten(
+        """
+        import jax
+        def clear_mem():
+            backend = jax.lib.xla_bridge.get_backend()
+            for buf in backend.live_buffers(): buf.delete()
+            del backend
+            return 0
+        """,
+        """
+        import jax
+        def clear_mem():
+            for buf in jax.live_arrays(): buf.delete()
+            return 0
+        """,
+        **SELECT,
+    )
+
+
 def test_backend_behind_a_presence_test_goes_with_the_test() -> None:
     rewritten(
         """
