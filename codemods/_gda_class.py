@@ -7,12 +7,10 @@ import ast
 from jaxmigrate.codemod import REVIEW, Handler, NameSite, Reports, Rewrite
 from jaxmigrate_codemods import _gda
 from jaxmigrate_codemods._gda_isinstance import FAMILY, call_around, review, tested
+from jaxmigrate_codemods._gda_subclass import derived
 
 _CONSTRUCTORS = frozenset({"from_callback", "from_batched_callback", "from_batched_callback_with_devices"})
-_KEPT = {
-    "base-class": "nothing can subclass jax.Array: hold an array instead of being one",
-    "dict-key": "a dict key: look-ups by type(x) find the private class of an array, never jax.Array; test with isinstance",
-}
+_KEY = "a dict key: look-ups by type(x) find the private class of an array, never jax.Array; test with isinstance"
 _MEMBERS = frozenset({"getmembers", "getattr", "hasattr", "setattr", "vars", "dir", "create_autospec"})
 
 
@@ -25,8 +23,8 @@ def use_of_class(site: NameSite) -> Reports:
         parent = site.parent()
         known = isinstance(parent, ast.Attribute) and parent.attr in _CONSTRUCTORS
         return () if known else site.manual(f"{site.text(parent)}: jax.Array is abstract and has nothing to take from it")
-    if role in _KEPT:
-        return site.manual(_KEPT[role])
+    if role == "dict-key":
+        return site.manual(_KEY)
     handler = _HANDLERS.get(role)
     return handler(site) if handler else None
 
@@ -86,5 +84,6 @@ _HANDLERS: dict[str, Handler] = {
     "issubclass": _subclass_test,
     "type-compare": _type_compare,
     "register": _register,
+    "base-class": derived,
     "value": _value,
 }

@@ -241,12 +241,61 @@ def _called(call: ast.Call) -> str:
     return call.func.id if isinstance(call.func, ast.Name) else ""
 
 
-@codemod.string("local_shards", "local_data")
+_BY_NAME = {"local_shards": "addressable_shards", "_local_shards": "addressable_shards", "local_data": "addressable_data"}
+_GETTERS = ("attrgetter", "methodcaller")
+_INSTEAD = {
+    "hasattr": "this is False and what it guards is dead, so ask for {new}",
+    **dict.fromkeys(("getattr", *_GETTERS), "ask for {new}"),
+    "setattr": "nor can it be set, so make another array",
+    "delattr": "delete this",
+}
+
+
+@codemod.string(*_BY_NAME, *_OF_SHARDING)
 def by_name(site: StringSite) -> Reports:
-    """``getattr(x, "local_shards")``, and ``hasattr`` where nothing asks for the new name."""
-    call, new = site.parent(), {"local_shards": "addressable_shards", "local_data": "addressable_data"}.get(site.value)
-    if new is None or not (isinstance(call, ast.Call) and site.node in call.args[1:2] and _uses_jax(site.source)):
+    """``getattr(x, "local_shards")`` and its kin; ``hasattr`` where no other branch is for the new name."""
+    call, name = site.parent(), site.value.rpartition(".")[2]
+    called = _asked(site, call)
+    if not isinstance(call, ast.Call) or called not in _INSTEAD or not _uses_jax(site.source):
         return None
-    if _called(call) == "getattr" or (_called(call) == "hasattr" and not site.source.mentions(new)):
-        return site.manual(f"no array has {site.value} any more: ask for {new}")
-    return None
+    value = call.args[0] if call.args[1:2] == [site.node] and called not in _GETTERS else None
+    kind = site.source.infer(value) if value is not None else None
+    is_array = is_gda(kind) or kind == ARRAY
+    if name in _BY_NAME and not is_array:  # a name that nothing but arrays has
+        is_array = kind is None and not (value is not None and _is_self(value)) and not _defines(site.source, name)
+    new = (_BY_NAME | _OF_SHARDING).get(name, "").replace("{x}.", "").replace("{jax.process_index}", "jax.process_index")
+    if not new or not is_array or (called == "hasattr" and _other_way(site.source, call, new.partition(".")[0])):
+        return None
+    return site.manual(f"no array has {name} any more: {_INSTEAD[called].format(new=new)}")
+
+
+def _asked(site: StringSite, call: ast.AST | None) -> str:
+    """The function that looks an attribute up by this string."""
+    if not isinstance(call, ast.Call):
+        return ""
+    found = (site.source.resolve(call.func) or "").removeprefix("operator.")
+    if found in _GETTERS:
+        return found if site.node in call.args[: None if found == "attrgetter" else 1] else ""
+    return _called(call) if site.node is (call.args[1] if len(call.args) > 1 else None) else ""
+
+
+def _other_way(source: Source, test: ast.Call, new: str) -> bool:
+    """Whether the code that chooses by this test has a way for the new name."""
+    region: list[ast.AST] = []
+    for ancestor in source.ancestors(test):
+        if isinstance(ancestor, (ast.If, ast.IfExp, ast.BoolOp)):
+            region.append(ancestor)
+        if isinstance(ancestor, ast.If) and isinstance(ancestor.body[-1], (ast.Return, ast.Raise, ast.Continue)):
+            region += _after(source, ancestor)
+        if isinstance(ancestor, ast.stmt):
+            break
+    uses = [*source.by_attribute.get(new, ()), *(s for s in source.strings if s.value == new)]
+    return any(around in region for use in uses for around in source.ancestors(use))
+
+
+def _after(source: Source, statement: ast.stmt) -> list[ast.stmt]:
+    """The statements behind this one in its block."""
+    parent = source.parent(statement)
+    blocks = (getattr(parent, field, None) for field in ("body", "orelse", "finalbody"))
+    block = next((b for b in blocks if isinstance(b, list) and statement in b), [])
+    return block[block.index(statement) + 1 :] if block else []

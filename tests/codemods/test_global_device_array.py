@@ -79,6 +79,31 @@ def test_unchanged(source: str) -> None:
             id="batched-after-another-call",
         ),
         pytest.param(IMPORT + "x = type(y) in (GlobalDeviceArray, int)\n", ["cannot be imported", "isinstance"], id="type-in-a-tuple"),
+        pytest.param(
+            IMPORT + "class A(GlobalDeviceArray):\n    def f(self): return self.local_shards[0].data, self.shape, self.mesh\n",
+            ["cannot be imported", "subclass", "held it is addressable_shards", "held it is sharding.mesh"],
+            id="inherited-attributes",
+        ),
+        pytest.param(
+            IMPORT + "class A(GlobalDeviceArray): ...\nclass B(A): ...\nx = A.from_callback(s, m, p, f)\ny = B(s, m, p, b)\n",
+            ["cannot be imported", "subclass", "make an array", "make an array"],
+            id="inherited-constructors",
+        ),
+        pytest.param(
+            IMPORT + "class A(GlobalDeviceArray):\n    @classmethod\n    def f(cls): return cls.from_callback(s, m, p, g), super().from_callback(s, m, p, g)\n",
+            ["cannot be imported", "subclass", "make an array", "make an array"],
+            id="inherited-constructors-inside",
+        ),
+        pytest.param(
+            IMPORT + "class A(GlobalDeviceArray): ...\ndef f(a: A, t: Trainer): return a.local_data(0), t.mesh, t.mesh_axes\n",
+            ["cannot be imported", "subclass", "held it is addressable_shards[index].data"],
+            id="inherited-by-a-parameter",
+        ),
+        pytest.param(
+            IMPORT + "class A(GlobalDeviceArray):\n    def __init__(self, x): self.x = x\n    def mesh(self): ...\nA(3).mesh()\n",
+            ["cannot be imported", "subclass"],
+            id="what-a-subclass-has-of-its-own",
+        ),
         pytest.param(IMPORT + "x = getattr(GlobalDeviceArray, name)\n", ["cannot be imported", "getattr"], id="getattr-of-the-class"),
         pytest.param(IMPORT + "x = GlobalDeviceArray.local_data\n", ["cannot be imported", "abstract"], id="method-of-the-class"),
         pytest.param(IMPORT + "handlers[GlobalDeviceArray] = f\n", ["cannot be imported", "key"], id="key-of-a-registry"),
