@@ -42,13 +42,14 @@ def settled(site: Site, setting: flags.Setting) -> Report | None:
     flag, changes = setting.flag, setting.changes
     if not site.target_has("0.4.1"):
         return site.manual(_TOO_OLD.format(flag=flag))
-    if flag == flags.ARRAY and _undecided(site):
+    waits = flag == flags.ARRAY and _waits(site)
+    if waits and site.settings.allowed >= REVIEW:
         return None
     restores = setting.value is not None and flags.reads_flag(site.source, setting.value) == flag
     if setting.on or restores:
         if not changes:
             return site.manual(f"remove it: {GONE[flag]}")
-        return Rewrite(GONE[flag], REVIEW if setting.child else SAFE, changes)
+        return Rewrite(GONE[flag], REVIEW if setting.child or waits else SAFE, changes)
     if flag == flags.ARRAY:
         return site.manual(_OFF if setting.on is False else _MAYBE_OFF)
     if changes and (setting.value is None or site.source.is_pure(setting.value)):
@@ -63,14 +64,15 @@ def folded(site: Site, node: ast.expr, flag: str) -> Reports:
         return site.manual(_TOO_OLD.format(flag=flag))
     if _is_asked(source, node, flag):
         return None  # decided together with the hasattr
+    waits = flag == flags.ARRAY and _waits(site)
+    if waits and site.settings.allowed >= REVIEW:
+        return None
     saved = _saved(source, node, flag)
     if saved is not None:
-        return Rewrite(GONE[flag], SAFE, (flags.delete(saved, flag),))
+        return Rewrite(GONE[flag], REVIEW if waits else SAFE, (flags.delete(saved, flag),))
     if flag == flags.OUTPUT and flags.knows_jax_array(source):
         return report(site, fold(source, node, False), flag, _NO_EFFECT)
-    if flag == flags.ARRAY and _undecided(site):
-        return None
-    return report(site, fold(source, node, True), flag, GONE[flag])
+    return report(site, fold(source, node, True), flag, GONE[flag], doubtful=waits)
 
 
 def asked(site: Site, whole: ast.BoolOp, known: list[ast.expr], flag: str) -> Report:
@@ -80,10 +82,8 @@ def asked(site: Site, whole: ast.BoolOp, known: list[ast.expr], flag: str) -> Re
     return report(site, fold_operands(site.source, whole, known), flag, GONE[flag])
 
 
-def _undecided(site: Site) -> bool:
-    """Whether a read of the other flag must be folded first: what it means hangs on the file's knowing about jax_array."""
-    if site.settings.allowed < REVIEW:
-        return False
+def _waits(site: Site) -> bool:
+    """Whether a read of the older flag must be folded first: what it means hangs on the file's knowing about jax_array."""
     source = site.source
     reads = source.names(*(name for name, flag in flags.READS.items() if flag == flags.OUTPUT))
     return any(_is_open(source, node) for node in reads)
@@ -108,12 +108,12 @@ def is_and(node: ast.AST | None) -> TypeGuard[ast.BoolOp]:
     return isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And)
 
 
-def report(site: Site, fold_: Fold, flag: str, why: str) -> Report:
+def report(site: Site, fold_: Fold, flag: str, why: str, *, doubtful: bool = False) -> Report:
     """The finding for a fold, with its reservations."""
     if not fold_.changes:
         return site.manual(f"cannot hold any more: {why}")
     absl = site.symbol.startswith("absl.")
-    doubtful = fold_.dropped or fold_.literal or flag == flags.OUTPUT or absl
+    doubtful = doubtful or bool(fold_.dropped) or fold_.literal or flag == flags.OUTPUT or absl
     message = why + (_OTHER_BRANCH if fold_.dropped and flag == flags.ARRAY else "") + (_OWN_FLAG if absl else "")
     return Rewrite(message, REVIEW if doubtful else SAFE, fold_.changes)
 

@@ -230,6 +230,15 @@ def test_output_gda_value_with_a_side_effect_stays() -> None:
     unchanged(source, findings=["global_array_to_host_local_array"], **SELECT)
 
 
+def test_safe_only_keeps_what_the_older_flag_hangs_on() -> None:
+    source = (
+        "import jax\njax.config.update('jax_array', True)\n"
+        "if jax.config.jax_parallel_functions_output_gda:\n    a\nelif jax.config.jax_array:\n    b\n"
+    )
+    unchanged(source, findings=3, allowed="safe", **SELECT)
+    rewritten(source, "b\n", **SELECT)
+
+
 def test_hasattr_of_the_older_flag_in_a_file_that_knows_both() -> None:
     older = "jax_parallel_functions_output_gda"
     before = f"import jax\nif hasattr(jax.config, '{older}') and jax.config.{older}:\n    a\nelif jax.config.jax_array:\n    b\n"
