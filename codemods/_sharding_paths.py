@@ -61,6 +61,7 @@ SERIALIZATION = ("jax.experimental.gda_serialization.serialization", "jax.experi
 NO_SUCCESSOR: dict[str, str] = {
     **dict.fromkeys(_at("xmap", _MAPS), _XMAP),
     **{f"{_MAPS}.{name}": f"{name} went with xmap; {_XMAP}" for name in ("SerialLoop", "serial_loop", "make_xmap_callable")},
+    f"{_MAPS}.FrozenDict": "FrozenDict went with xmap: nothing in JAX makes one any more, so take another mapping",
     **dict.fromkeys(_at("ResourceEnv", _MAPS, _PXLA), _ENV),
     **dict.fromkeys(_at("AUTO", _PJIT, _PXLA, *_SRC_PJIT[:2]), _AUTO),
     **dict.fromkeys((*_at("_UNSPECIFIED", _PJIT, _PXLA, *_SRC_PJIT), *_at("UNSPECIFIED", _PJIT, _PXLA, _SRC_PJIT[1])), _LEFT_OUT),

@@ -197,10 +197,12 @@ def device_buffers(site: AttributeSite) -> Reports:
     message = f"_device_buffers are the data of addressable_shards{verdict[1]}"
     if isinstance(parent, ast.Subscript) and not isinstance(parent.slice, ast.Slice) and isinstance(parent.ctx, ast.Load):
         new = site.replace("{x}.addressable_shards[{i}].data", parent, x=site.value, i=parent.slice)
-    elif isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "len":
+    elif isinstance(parent, ast.Call) and _called(parent) == "len":
         new = site.replace("{x}.addressable_shards", x=site.value)
     else:
-        new = site.replace("[s.data for s in {x}.addressable_shards]", x=site.value)
+        copied = isinstance(parent, ast.Call) and _called(parent) == "list" and len(parent.args) == 1
+        whole = parent if copied and isinstance(parent, ast.Call) else site.node
+        new = site.replace("[s.data for s in {x}.addressable_shards]", whole, x=site.value)
     return Rewrite(message, verdict[0], (new,))
 
 

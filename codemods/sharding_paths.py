@@ -6,12 +6,16 @@ https://docs.jax.dev/en/latest/changelog.html (0.3.19, 0.3.24, 0.4.1, 0.4.4, 0.4
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 from jaxmigrate.codemod import REVIEW, SAFE, UNSAFE, CallSite, Codemod, EditCall, NameSite, Reports, Rewrite, Template
 from jaxmigrate.model import Applicability
 from jaxmigrate_codemods import _gda, _serialization
 from jaxmigrate_codemods._gda import not_yet
 from jaxmigrate_codemods._sharding_paths import GONE, GSPMD, MOVES, NO_SUCCESSOR, SERIALIZATION, SERIALIZATION_MOVES
+
+if TYPE_CHECKING:
+    from jaxmigrate.names import Source
 
 codemod = Codemod(
     "sharding-paths",
@@ -96,6 +100,7 @@ def named_sharding(site: CallSite) -> Reports:
 
 # -- gathering ------------------------------------------------------------------------------------------------------------------
 
+_FILLED = ("arange", "empty", "eye", "full", "linspace", "ones", "zeros")
 _GLOBAL = frozenset(
     {"jax.make_array_from_callback", "jax.make_array_from_single_device_arrays", "jax.make_array_from_process_local_data",
      "jax.experimental.multihost_utils.host_local_array_to_global_array"}
@@ -134,12 +139,21 @@ def _spans_processes(site: CallSite, value: ast.expr) -> tuple[Applicability, st
     made = source.value_of(value)
     if isinstance(made, ast.Call) and source.resolve(made.func) in _GLOBAL:
         return REVIEW, f", assuming that {site.text(value)} spans processes where there are several"
+    if isinstance(made, ast.Call) and _is_local(source, made):
+        return None
     if kind == _gda.ARRAY:
         return (
             UNSAFE,
             f", assuming that {site.text(value)} does: of arrays local to a process this makes one, where it stacked them",
         )
     return None
+
+
+def _is_local(source: Source, made: ast.Call) -> bool:
+    """Whether a call makes an array of this process out of numbers."""
+    module, _, function = (source.resolve(made.func) or "").rpartition(".")
+    numbers = bool(made.args) and isinstance(made.args[0], (ast.List, ast.Tuple, ast.Constant))
+    return module == "jax.numpy" and (function in _FILLED or (function in ("array", "asarray") and numbers))
 
 
 # -- serialization --------------------------------------------------------------------------------------------------------------

@@ -119,6 +119,8 @@ def test_only_with_unsafe(source: str, part: str) -> None:
         pytest.param("x._device_buffers", "[s.data for s in x.addressable_shards]", id="buffers"),
         pytest.param("x._device_buffers[i]", "x.addressable_shards[i].data", id="buffer"),
         pytest.param("x._device_buffers[1:]", "[s.data for s in x.addressable_shards][1:]", id="slice-of-buffers"),
+        pytest.param("list(x._device_buffers)", "[s.data for s in x.addressable_shards]", id="copied-buffers"),
+        pytest.param("tuple(x._device_buffers)", "tuple([s.data for s in x.addressable_shards])", id="tuple-of-buffers"),
         pytest.param("len(x._device_buffers)", "len(x.addressable_shards)", id="number-of-buffers"),
         pytest.param("[s for s in x._device_buffers]", "[s for s in [s.data for s in x.addressable_shards]]", id="buffers-in-a-comprehension"),
         pytest.param("x._global_shape", "x.shape", id="shape"),

@@ -57,6 +57,7 @@ OLD_SER = "from jax.experimental.gda_serialization import serialization as ser\n
         pytest.param(
             "import numpy as np\nfrom jax.experimental.multihost_utils import process_allgather\nprocess_allgather(np.ones(3))\n", id="gathering-numpy"
         ),
+        pytest.param("import jax.numpy as jnp\nfrom jax.experimental.multihost_utils import process_allgather\ny = jnp.zeros(3)\nprocess_allgather(y)\nprocess_allgather(jnp.array([n]), tiled=False)\n", id="gathering-numbers-of-each-process"),
         pytest.param("from mylib import process_allgather\nimport jax\nprocess_allgather(jax.numpy.ones(3))\n", id="own-process-allgather"),
         pytest.param("from jax.sharding import NamedSharding\nNamedSharding(mesh, spec)\nNamedSharding(mesh, *none)\n", id="spec-by-variable"),
         pytest.param("from jax.core import ShapedArray\nShapedArray((1,), 'f')\n", id="shaped-array-of-core"),
@@ -71,6 +72,7 @@ def test_unchanged(source: str) -> None:
     [
         pytest.param("from jax.experimental.maps import xmap\nxmap(f)\n", ["cannot be imported", "xmap left"], id="xmap"),
         pytest.param("from jax.experimental import maps\nmaps.xmap(f)\n", ["maps cannot be imported", "xmap left"], id="xmap-of-the-module"),
+        pytest.param("from jax.experimental.maps import FrozenDict as F\nx = isinstance(y, F)\n", ["cannot be imported", "another mapping"], id="frozen-dict"),
         pytest.param("from jax.experimental.pjit import AUTO\nx = AUTO\n", ["cannot be imported", "AUTO"], id="auto"),
         pytest.param("from jax.experimental.array import Array\nArray(s, sh, a, True)\n", ["cannot be imported", "cannot be called"], id="array-called"),
         pytest.param(OLD_SER.replace("gda_", "array_") + "ser.create_async_gda_from_callback\n", ["private"], id="private-now"),
