@@ -16,6 +16,7 @@ from jaxmigrate.codemod import (
     SAFE,
     CallSite,
     Codemod,
+    EditCall,
     FileSite,
     NameSite,
     Report,
@@ -62,6 +63,18 @@ def update(site: CallSite) -> Reports:
 def manager(site: CallSite) -> Reports:
     """``with jax_array(True):``, also as a decorator or entered on an exit stack."""
     return reports.settled(site, flags.manager_setting(site.source, site.node))
+
+
+@codemod.call("jax._src.test_util.with_config")
+def with_config(site: CallSite) -> Iterator[Report]:
+    """``@jtu.with_config(jax_array=True)``, as JAX's own tests and their copies have it."""
+    for flag in flags.FLAGS:
+        keyword = site.keyword(flag)
+        if keyword is not None:
+            drop = EditCall(site.node, drop=frozenset({flag}))
+            found = reports.settled(site, flags.setting(site.source, flag, keyword.value, (drop,)))
+            if found is not None:
+                yield found
 
 
 @codemod.name_(*flags.READS)

@@ -32,6 +32,10 @@ SELECT = {"select": "jax-array-flag"}
         pytest.param('import jax\ndef f():\n    """Needs jax.config.update("jax_array", True)."""\n', id="docstring"),
         pytest.param('"""Run with JAX_ARRAY=1 or --jax_array."""\nimport jax\n', id="module-docstring"),
         pytest.param("import jax\n# jax.config.update('jax_array', True)\nx = 1  # JAX_ARRAY=1\n", id="comment"),
+        pytest.param(
+            "from jax._src.test_util import with_config\n@with_config(jax_enable_x64=True)\nclass A: pass\njax_array = 1\n",
+            id="with-config-of-another-flag",
+        ),
         pytest.param("import enum\nclass Kind(enum.Enum):\n    jax_array = 1\nprint(Kind.jax_array)\n", id="own-enum"),
         pytest.param("from mylib.config import config\nconfig.update(jax_array=True)\n", id="own-config-module"),
         pytest.param("import jax\nfrom mylib import config\nif config.jax_array: pass\n", id="own-config-beside-jax"),
@@ -243,6 +247,11 @@ def test_hasattr_of_the_older_flag_in_a_file_that_knows_both() -> None:
     older = "jax_parallel_functions_output_gda"
     before = f"import jax\nif hasattr(jax.config, '{older}') and jax.config.{older}:\n    a\nelif jax.config.jax_array:\n    b\n"
     rewritten(before, "b\n", **SELECT)
+
+
+def test_with_config_of_the_test_utilities() -> None:
+    before = "from jax._src import test_util as jtu\n@jtu.with_config(jax_array=True, x64=True)\nclass A: pass\n"
+    rewritten(before, "from jax._src import test_util as jtu\n@jtu.with_config(x64=True)\nclass A: pass\n", **SELECT)
 
 
 def test_absl_flags_object_of_jax() -> None:
