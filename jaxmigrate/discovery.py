@@ -35,6 +35,8 @@ class Found(NamedTuple):
     """Path and kind of each file."""
     errors: list[tuple[str, str]]
     """Path and reason for each argument that leads nowhere."""
+    named: set[str]
+    """The paths of `files` that were given themselves, not found in a folder."""
 
 
 def kind_of(name: str) -> str | None:
@@ -51,7 +53,7 @@ def discover(paths: Iterable[str], exclude: tuple[str, ...] = (), base: str = ".
 
     A file that is named is taken whatever it is called and whoever ignores it.
     """
-    found = Found([], [])
+    found = Found([], [], set())
     seen: set[str] = set()
     excluded = _excluder(exclude, base) if exclude else None
     for path in paths:
@@ -78,6 +80,7 @@ def _take_named(path: str, seen: set[str], found: Found) -> None:
         found.errors.append((path, "is not a Python file"))
         return
     _take((path, kind_of(os.path.basename(path)) or PYTHON, os.path.realpath(path)), seen, found)
+    found.named.add(path)
 
 
 def _take(file: tuple[str, str, str], seen: set[str], found: Found) -> None:

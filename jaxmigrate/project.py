@@ -11,10 +11,12 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from jaxmigrate.discovery import PYTHON, discover, git_root, kind_of
-from jaxmigrate.model import ProjectIndex
+
+if TYPE_CHECKING:
+    from jaxmigrate.model import ProjectIndex
 
 _FROM = re.compile(
     rb"^([ \t]*)(?:try:[ \t]*)?from[ \t]+([.\w]+)[ \t]+import[ \t]*(\((?:[^)#]|#[^\n]*)*\)|(?:[^\n;#\\]|\\\n)*)", re.MULTILINE
@@ -32,6 +34,8 @@ _COMMENT = re.compile(rb"#[^\n]*")
 _NEVER_OURS = sys.stdlib_module_names | {"jax", "jaxlib", "numpy", "scipy"}
 _PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
 _SOURCE_FOLDERS = ("src", "lib", "python")
+_FAR = 500
+"""Imports that are followed from one file."""
 _ROUNDS = 5
 """A name is followed through at most this many modules."""
 
@@ -85,7 +89,7 @@ Read = Callable[[str], bytes]
 
 def build_index(files: Iterable[tuple[str, bytes]]) -> ProjectIndex:
     """The index of a tree, given path and content of its files."""
-    contents = dict(files)
+    contents = {os.path.abspath(path): data for path, data in files}
     indexer = Indexer(contents.__getitem__, lambda qualified: True)
     for path, data in contents.items():
         indexer.add(path, data)
@@ -114,6 +118,7 @@ class Indexer:
         """Module -> what it takes from others at its top level: local name, their module, their name."""
         self._taken: set[_Taken] = set()
         self._aliases: dict[tuple[str, str], list[str]] = {}
+        self._followed: set[str] = set()
 
     def add(self, path: str, data: bytes) -> None:
         """Learn what the file takes from others, and what others may take from it."""
@@ -124,6 +129,8 @@ class Indexer:
         name, _ = self.names.of(path)
         if name not in self._paths:
             self._by_tail.setdefault(_tail(name), []).append(name)
+        path = os.path.abspath(path)
+        self._followed.add(path)
         if self._paths.setdefault(name, path) != path:
             self._ambiguous.add(name)
         named = {i.local: i.qualified for i in imports if i.local} | {"jax": "jax"}
@@ -148,6 +155,33 @@ class Indexer:
                     self._aliases.setdefault((item.local or item.module, item.qualified), []).append(path)
         return imports
 
+    def follow(self, path: str, data: bytes) -> None:
+        """Learn what the project's modules define from which the file takes something: it may be all that a run is given."""
+        finder = _Finder(self.names.root(path))
+        todo = [(item.module, item.name) for item in _imports(_lines(data), *self.names.of(path))]
+        seen = set(todo)
+        while todo and len(seen) < _FAR:
+            module, name = todo.pop()
+            source = finder.find(module)
+            if source is not None:
+                onward = self._onward(source, module, name) - seen
+                seen |= onward
+                todo += onward
+
+    def _onward(self, source: str, module: str, name: str) -> set[tuple[str, str]]:
+        """Learn from the module in `source`, and say where it has `name` from (everything, if there is no name)."""
+        data = self._read(source)
+        imports = [i for i in _imports(_lines(data), *self.names.of(source)) if not name or i.local == name or i.name == "*"]
+        if source not in self._followed and (imports or self._matters(data)):
+            self.add(source, data)
+        onward = {(item.module, name if item.name == "*" else item.name) for item in imports}
+        return onward | {(f"{module}.{name}", "")} if name else onward
+
+    @property
+    def has_found(self) -> bool:
+        """Whether there is anything that may be migrated."""
+        return bool(self._legacy)
+
     def of_project(self, hits: Iterable[str], others: Iterable[str]) -> tuple[ProjectIndex, list[str]]:
         """The index, and which files take what may be migrated from a hit, directly or through each other.
 
@@ -159,7 +193,7 @@ class Indexer:
         for _ in range(_ROUNDS):
             self._spread()
             before = sum(map(len, self._legacy.values()))
-            _add_surroundings(around, [os.path.abspath(self._paths[module]) for module in self._legacy], self.names)
+            _add_surroundings(around, known.intersection(self._paths[module] for module in self._legacy), self.names)
             for path in sorted(around - known):
                 data = self._read(path)
                 if self._may_take(data) and self._takes(path, _lines(data)):
@@ -210,6 +244,8 @@ class Indexer:
 
     def finish(self) -> ProjectIndex:
         """The index of everything that was added."""
+        from jaxmigrate.model import ProjectIndex
+
         self._take_attributes()
         exports = self._exports()
         consumed: dict[str, set[str]] = {}
@@ -241,6 +277,29 @@ class Indexer:
             if sum(map(len, found.values())) == before:
                 break
         return {name: names for name, names in found.items() if names}
+
+
+class _Finder:
+    """Where the modules are that a file may import: beside its package, or in a folder above, up to the top of the checkout."""
+
+    def __init__(self, root: str) -> None:
+        top = git_root(root) or root
+        self._folders = [root]
+        while self._folders[-1] != top and os.path.dirname(self._folders[-1]) != self._folders[-1]:
+            self._folders.append(os.path.dirname(self._folders[-1]))
+        self._folders += [os.path.join(folder, name) for folder in self._folders[:] for name in _SOURCE_FOLDERS]
+
+    def find(self, module: str) -> str | None:
+        """The file of a module, None for one that is installed elsewhere."""
+        if _root(module) in _NEVER_OURS:
+            return None
+        relative = os.path.join(*module.split("."))
+        for folder in self._folders:
+            for name in (f"{relative}.py", os.path.join(relative, "__init__.py")):
+                path = os.path.join(folder, name)
+                if os.path.isfile(path):
+                    return path
+        return None
 
 
 def _imported_words(data: bytes) -> set[bytes]:

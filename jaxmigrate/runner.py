@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from jaxmigrate.discovery import PYTHON, TEXT
@@ -23,6 +24,8 @@ PARALLEL_BYTES = 1_000_000
 _CHUNK_BYTES = 100_000
 _CHUNK_FILES = 16
 _READ = 1 << 20
+_ONLY_AST = 0x400
+"""``ast.PyCF_ONLY_AST``."""
 _MANY = 1000
 """Files from which it matters how often each is searched."""
 _PROJECT_MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
@@ -67,9 +70,12 @@ def run(
     yield from process(survey, settings, jobs=jobs, write=write, progress=progress)
 
 
-def look(files: Sequence[tuple[str, str]], progress: Progress | None = None) -> Survey:
-    """Read every file once and keep the names of those that may hold something to migrate."""
-    look_ = _Look(_grouping(files))
+def look(files: Sequence[tuple[str, str]], progress: Progress | None = None, named: Collection[str] = frozenset()) -> Survey:
+    """Read every file once and keep the names of those that may hold something to migrate.
+
+    Of `named` files more is asked: that they can be parsed, and what they take from modules that are not among `files`.
+    """
+    look_ = _Look(_grouping(files), named)
     for number, (path, kind) in enumerate(files):
         if progress is not None and not number & 255:
             progress(number, len(files))
@@ -85,11 +91,12 @@ class _Look:
     That spares two of three searches in trees that hold much besides JAX.
     """
 
-    def __init__(self, group_of: Callable[[str], str]) -> None:
+    def __init__(self, group_of: Callable[[str], str], named: Collection[str]) -> None:
         self.hits: list[tuple[int, Hit]] = []
         self._with_trace: list[str] = []
         self._indexer: Indexer | None = None
         self._group_of = group_of
+        self._named = named
         self._groups = {""}
         self._later: list[int] = []
 
@@ -100,6 +107,9 @@ class _Look:
         except OSError as error:
             self.hits.append((number, Hit(path, kind, 0, _unreadable(error))))
             return
+        if path in self._named and kind == PYTHON:
+            self._at_named(number, path, data)
+            return
         group = self._group_of(path)
         if group not in self._groups:
             if b"jax" not in data:
@@ -108,6 +118,17 @@ class _Look:
             self._groups.add(group)
         if has_trace(data):
             self._traced(number, path, kind, data)
+
+    def _at_named(self, number: int, path: str, data: bytes) -> None:
+        self._traced(number, path, PYTHON, data)
+        if len(data) > MAX_BYTES:
+            return
+        reason = "" if prefilter(data) else unparsable(data)
+        if reason:
+            self.hits.append((number, Hit(path, PYTHON, len(data), reason)))
+            return
+        self._indexer = self._indexer or _indexer()
+        self._indexer.follow(path, data)
 
     def again(self, files: Sequence[tuple[str, str]]) -> None:
         """Look at what was put off."""
@@ -130,7 +151,7 @@ class _Look:
 
     def hang_together(self, files: Sequence[tuple[str, str]]) -> ProjectIndex | None:
         """The index of the hits; files that take a migrated name from one become hits too, though they hold no trace of it."""
-        if self._indexer is None:
+        if self._indexer is None or not (self.hits or self._indexer.has_found):
             return None
         index, takers = self._indexer.of_project([hit.path for _, hit in self.hits], self._with_trace)
         numbers = {os.path.abspath(path): number for number, (path, _) in enumerate(files)} if takers else {}
@@ -152,6 +173,31 @@ def _grouping(files: Sequence[tuple[str, str]]) -> Callable[[str], str]:
         return lambda path: ""
     start = len(common) + 1 if common else 0
     return lambda path: path[: max(path.find("/", start), 0)]
+
+
+def unparsable(data: bytes) -> str:
+    """Why these bytes are no Python source; empty if they are. Files with a trace are parsed anyway."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(data, "<file>", "exec", _ONLY_AST, dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return _why_unparsable(data)
+    return ""
+
+
+def _why_unparsable(data: bytes) -> str:
+    from jaxmigrate.document import Document, DocumentError
+    from jaxmigrate.names import SourceError, parse
+
+    document = Document.decode(data)
+    if isinstance(document, DocumentError):
+        return document.message
+    try:
+        parse(document.text)
+    except SourceError as error:
+        return f"cannot be parsed: {error}"
+    return ""
 
 
 def _hit(path: str, data: bytes) -> Hit:
@@ -287,6 +333,9 @@ class _Work:
 
 def rewrite_bytes(data: bytes, settings: Settings, path: str) -> FileResult:
     """Rewrite text that is no file of a tree; it is a failed result if anything goes wrong."""
+    reason = "" if prefilter(data) else unparsable(data)
+    if reason:
+        return _failed(path, reason)
     from jaxmigrate.engine import rewrite_source
 
     return _isolated(path, lambda: rewrite_source(data, settings, path=path))

@@ -113,7 +113,7 @@ def _files(
     started = time.perf_counter()
     found = discover(paths, exclude, base)
     progress = _Progress(started)
-    survey = runner.look(found.files, progress.reading)
+    survey = runner.look(found.files, progress.reading, found.named)
     if not survey.hits and not found.errors:
         progress.clear()
         return _nothing(len(found.files), wishes, output)
@@ -233,7 +233,7 @@ def _written(results: Iterable[FileResult]) -> str:
 def _stdin(name: str, settings: Settings, output: Output) -> int:
     """Standard input to standard output; the report goes to standard error unless it is all that was asked for."""
     data = sys.stdin.buffer.read()
-    if not prefilter(data):
+    if not prefilter(data) and not runner.unparsable(data):
         if output.mode == "write":
             sys.stdout.buffer.write(data)
         return DONE

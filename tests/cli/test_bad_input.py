@@ -53,6 +53,27 @@ def test_bad_file_is_one_clear_line_and_the_others_are_done(project: Path, tool:
     assert [(project / name).read_text() for name in ("a.py", "z.py")] == [NEW, NEW]
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"def f(:\n", b"cannot be parsed: line 1"),
+        (b"print 'x'\n", b"Python 2?"),
+        (b"x = 1\n\0", b"contains a null byte (line 2)"),
+        (b"x = '\xe9'\n", b"is not UTF-8"),
+        (b"# coding: klingon\n", b"declares the unknown encoding"),
+        (b"x = " + b"[" * 3000 + b"]" * 3000, b"cannot be parsed"),
+    ],
+)
+def test_named_file_must_be_python_even_without_a_hit(project: Path, tool: Tool, content: bytes, message: bytes) -> None:
+    (project / "bad.py").write_bytes(content)
+    (project / "a.py").write_text(OLD)
+    done = tool("rewrite", "bad.py", "a.py")
+    assert done.returncode == 2
+    assert b"bad.py: failed: " in done.stdout
+    assert message in done.stdout
+    assert (project / "a.py").read_text() == NEW
+
+
 @pytest.mark.parametrize("content", FINE.values(), ids=FINE)
 def test_deep_file_is_done_or_said_to_be_too_deep(project: Path, tool: Tool, content: str) -> None:
     (project / "deep.py").write_text(content)

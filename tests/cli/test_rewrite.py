@@ -153,14 +153,15 @@ def test_stdin_to_stdout(tool: Tool) -> None:
     assert b"x/y.py:4:10" in done.stderr
 
 
-@pytest.mark.parametrize("content", [b"", b"x = 1", b"x = '\xff'", CLEAN.encode(), b"\xef\xbb\xbfx\r\n"])
+@pytest.mark.parametrize("content", [b"", b"x = 1", b"# coding: latin-1\nx = '\xff'", CLEAN.encode(), b"\xef\xbb\xbfx\r\n\x0c"])
 def test_stdin_without_a_hit_comes_back_byte_for_byte(tool: Tool, content: bytes) -> None:
     done = tool("rewrite", "-", input=content)
     assert (done.returncode, done.stdout, done.stderr) == (0, content, b"")
 
 
-def test_stdin_that_cannot_be_parsed_gives_no_output(tool: Tool) -> None:
-    done = tool("rewrite", "-", input=b"from jax.numpy import DeviceArray\ndef (\n")
+@pytest.mark.parametrize("content", [b"from jax.numpy import DeviceArray\ndef (\n", b"def (\n"])
+def test_stdin_that_cannot_be_parsed_gives_no_output(tool: Tool, content: bytes) -> None:
+    done = tool("rewrite", "-", input=content)
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"<stdin>: failed: cannot be parsed" in done.stderr
 
@@ -378,3 +379,20 @@ def test_file_that_takes_an_old_class_from_a_module_of_the_tree_is_rewritten(pro
         output = tool("rewrite", "--check", *paths).stdout
         assert b"pkg/use.py:5:" in output
     assert b"pkg/attribute.py:5:" in tool("rewrite", "--check", ".").stdout
+
+
+def test_file_that_is_named_alone_knows_its_project(project: Path, tool: Tool) -> None:
+    """A pre-commit hook passes only what was changed."""
+    (project / "pkg").mkdir()
+    (project / "tests").mkdir()
+    write(
+        project / "pkg",
+        __init__="from .types import *\n",
+        types="from .compat import SDA\n",
+        compat="from jax.interpreters.pxla import ShardedDeviceArray as SDA\n",
+        use="from .types import SDA\n\n\ndef f(x):\n    return isinstance(x, SDA)\n",
+    )
+    write(project / "tests", test_x="import pkg\n\n\ndef f(x):\n    return isinstance(x, pkg.SDA)\n")
+    (project / ".git").mkdir()
+    assert b"pkg/use.py:5:" in tool("rewrite", "--check", "pkg/use.py").stdout
+    assert b"tests/test_x.py:5:" in tool("rewrite", "--check", "tests/test_x.py").stdout
