@@ -193,7 +193,7 @@ class Indexer:
         for _ in range(_ROUNDS):
             self._spread()
             before = sum(map(len, self._legacy.values()))
-            _add_surroundings(around, known.intersection(self._paths[module] for module in self._legacy), self.names)
+            _add_surroundings(around, sorted(known.intersection(self._paths[module] for module in self._legacy)), self.names)
             for path in sorted(around - known):
                 data = self._read(path)
                 if self._may_take(data) and self._takes(path, _lines(data)):

@@ -229,7 +229,7 @@ def test_large_tree_is_searched_for_foreign_words_only_where_jax_is(
 
 
 def test_project_is_not_searched_for_a_file_that_stays_as_it_is(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    files = write(**{"p/__init__": "", "p/compat": LEGACY, "p/user": "from .compat import jax\n"})
+    files = write(**{"p/__init__": "", "p/compat": LEGACY, "p/user": "from .compat import other\n"})
     monkeypatch.setattr(project, "discover", None)
     survey = runner.look(files[2:], named={files[2][0]})
     assert survey.hits == []
