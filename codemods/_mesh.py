@@ -100,6 +100,17 @@ def enclosing(source: Source, node: ast.AST, *, strict: bool = True) -> Context 
     return None
 
 
+def suspect(source: Source, node: ast.AST) -> ast.expr | None:
+    """What a ``with`` around `node` enters that may be a mesh or not: its name says so, or it is a parameter of unknown type."""
+    for _, item in source.enclosing_withs(node):
+        entered = item.context_expr
+        bindings = source.lookup(entered.id, source.scope(entered))[0] if isinstance(entered, ast.Name) else []
+        parameter = bool(bindings) and all(b.kind == "param" for b in bindings)
+        if source.infer(entered) is None and (parameter or "mesh" in _last_name(entered).lower()):
+            return entered
+    return None
+
+
 def _named_here(source: Source, statement: ast.With, made: ast.Call) -> Context:
     name = next((n for n in ("mesh", "device_mesh") if _is_free(source, n)), None)
     if name is None or source.resolve(made.func) not in MESHES:

@@ -23,10 +23,12 @@ from jaxmigrate.codemod import (
     Report,
     Rewrite,
 )
-from jaxmigrate_codemods._pjit import CONSTRAINT, LAX_CONSTRAINT, Pjit, is_guarded, is_partial, uses
+from jaxmigrate_codemods._pjit import CONSTRAINT, LAX_CONSTRAINT, Pjit, is_guarded, is_partial
+from jaxmigrate_codemods._reach import Wrapper, handed_on, reach_of
 from jaxmigrate_codemods._specs import SHARDINGS, SPECS, UNSPECIFIED
 
 if TYPE_CHECKING:
+    from jaxmigrate.model import Applicability
     from jaxmigrate.names import Source
 
 codemod = Codemod(
@@ -52,6 +54,15 @@ _UNDECIDED = (
 _SHARED_DICT = "this dict holds old keywords of pjit but serves other code too: rename its keys by hand"
 _OLD_POSITIONS = "from JAX 0.4.4 to 0.4.13 these were the old names of in_shardings and out_shardings"
 _NEW_POSITION = "the position of {name} changed in JAX 0.4.4 and back in 0.4.14, its keyword did not"
+_MAY_BE_PJIT = "what is called here may be pjit, which knows {old} as {new} only: rename it where it is pjit"
+_HANDED_ON = (
+    "{function} hands these to pjit, which knows them as in_shardings and out_shardings only; callers in other files must use "
+    "these names too"
+)
+_NOT_ONLY = (
+    "{function} hands {old} to pjit, which knows it as {new} only, but does other things with what its callers pass: rename it "
+    "by hand, in the function and at its calls"
+)
 _ORDINALS = {3: "fourth", 4: "fifth", 5: "sixth", 6: "seventh", 7: "eighth"}
 
 
@@ -59,19 +70,69 @@ _ORDINALS = {3: "fourth", 4: "fifth", 5: "sixth", 6: "seventh", 7: "eighth"}
 def axis_resources(site: FileSite) -> Iterator[Report]:
     """All calls of pjit and with_sharding_constraint of a file, partials and splatted dicts included."""
     source = site.source
-    for use in uses(source):
+    reach = reach_of(source, tuple(_PJIT))
+    splats = reach.splats()
+    for use in reach.pjit:
         if not use.has_sentinel(source) and not is_guarded(source, use.name):
             for call in use.calls_with_arguments():
-                yield from _keywords(site, call, _PJIT)
+                yield from _keywords(site, call, _PJIT, splats)
             yield from _positional(source, use)
+    for call in reach.chosen:
+        yield from _keywords(site, call, _PJIT, splats)
+    for call in reach.doubtful:
+        old = next((k.arg for k in call.keywords if k.arg in _PJIT), None)
+        if old is not None:
+            yield Manual(_MAY_BE_PJIT.format(old=old, new=_PJIT[old]), at=call)
+    yield from _wrapped(site, reach.wrappers, splats)
     for name in source.names(*CONSTRAINT, LAX_CONSTRAINT):
         parent = source.parent(name)
         wrapped = isinstance(parent, ast.Call) and parent.args[:1] == [name] and is_partial(source, parent)
         if isinstance(parent, ast.Call) and (parent.func is name or wrapped):
-            yield from _keywords(site, parent, _CONSTRAINT)
+            yield from _keywords(site, parent, _CONSTRAINT, set())
 
 
-def _keywords(site: FileSite, call: ast.Call, table: dict[str, str]) -> Iterator[Report]:
+def _wrapped(site: FileSite, wrappers: list[Wrapper], splats: set[ast.expr]) -> Iterator[Report]:
+    """What functions that hand their ** to pjit get by it: in all of them, since one may hand on to another, or by hand."""
+    source = site.source
+    handed = [(w, handed_on(source, w, _PJIT, splats)) for w in wrappers]
+    provable = all(h.problem is None for _, h in handed)
+    for wrapper, own in handed:
+        table = {old: new for old, new in _PJIT.items() if old not in own.popped}
+        inside = [c for node in own.written for c in _written(source, node, table)]
+        outside = {old: new for old, new in table.items() if old not in wrapper.parameters()}
+        if provable:
+            if inside:
+                yield Rewrite(_HANDED_ON.format(function=wrapper.name), REVIEW, tuple(inside), at=own.written[0])
+            for call in wrapper.calls:
+                yield from _keywords(site, call, outside, splats, REVIEW if inside else SAFE)
+            continue
+        mentions = [*own.written, *own.read, *(c for c in wrapper.calls if any(k.arg in outside for k in c.keywords))]
+        for node in mentions:
+            old = _old_name(node, table)
+            if old is not None:
+                yield Manual(_NOT_ONLY.format(function=wrapper.name, old=old, new=table[old]), at=node)
+
+
+def _written(source: Source, node: ast.expr, table: dict[str, str]) -> Iterator[Change]:
+    """The renames in a key that a dict is given: ``d["key"]``, ``d.setdefault("key", ...)``, ``d.update(key=...)``."""
+    if isinstance(node, ast.Subscript):
+        yield from _string(source, node.slice, table)
+    else:
+        yield from (c for c in _method(source, node, table) if c is not None)
+
+
+def _old_name(node: ast.AST, table: dict[str, str]) -> str | None:
+    """The first old name that a piece of code mentions, as a keyword or a string."""
+    for part in ast.walk(node):
+        name = part.arg if isinstance(part, ast.keyword) else part.value if isinstance(part, ast.Constant) else None
+        if isinstance(name, str) and name in table:
+            return name
+    return None
+
+
+def _keywords(
+    site: FileSite, call: ast.Call, table: dict[str, str], splats: set[ast.expr], applicability: Applicability = SAFE
+) -> Iterator[Report]:
     source = site.source
     changes: list[Change] = []
     given = {k.arg for k in call.keywords}
@@ -85,7 +146,7 @@ def _keywords(site: FileSite, call: ast.Call, table: dict[str, str]) -> Iterator
     unknown = False
     for keyword in call.keywords:
         if keyword.arg is None:
-            more, problem = _splat(source, keyword.value, table)
+            more, problem = _splat(source, keyword.value, table, splats)
             changes += more
             unknown |= problem is not None and bool(old)
             if problem is not None and not isinstance(problem, str):
@@ -97,7 +158,7 @@ def _keywords(site: FileSite, call: ast.Call, table: dict[str, str]) -> Iterator
             message += "; no one spelling serves the target and the newest JAX"
         if unknown:
             message += "; what ** brings at run time may hold old names too"
-        yield Rewrite(message, REVIEW if unknown else SAFE, tuple(changes), at=call)
+        yield Rewrite(message, REVIEW if unknown else applicability, tuple(changes), at=call)
 
 
 def _mentions(source: Source, call: ast.Call, changes: Iterable[Change], old: str) -> bool:
@@ -110,7 +171,9 @@ def _renamed_keyword(source: Source, keyword: ast.keyword, table: dict[str, str]
     return ReplaceText(start, start + len(keyword.arg), table[keyword.arg])
 
 
-def _splat(source: Source, value: ast.expr, table: dict[str, str]) -> tuple[list[Change], ast.expr | str | None]:
+def _splat(
+    source: Source, value: ast.expr, table: dict[str, str], splats: set[ast.expr]
+) -> tuple[list[Change], ast.expr | str | None]:
     """The renames inside a splatted dict; and why it may hold more (a text), or the dict that cannot be changed (a node)."""
     if not isinstance(value, ast.Name):
         changes = list(_dict_keys(source, value, table))
@@ -121,7 +184,7 @@ def _splat(source: Source, value: ast.expr, table: dict[str, str]) -> tuple[list
     if behind is None:
         blamed = next((d for d in definitions if d is not None and list(_dict_keys(source, d, table))), None)
         return [], blamed or "unknown"
-    touched = list(_other_uses(source, value, table))
+    touched = list(_other_uses(source, value, table, splats))
     if None in touched:
         return [], behind if renames else "unknown"
     return [*renames, *(c for c in touched if c is not None)], None if isinstance(behind, (ast.Dict, ast.Call)) else "unknown"
@@ -146,13 +209,12 @@ def _string(source: Source, node: ast.AST | None, table: dict[str, str]) -> Iter
             yield ReplaceText(start + at, start + at + len(node.value), table[node.value])
 
 
-def _other_uses(source: Source, name: ast.Name, table: dict[str, str]) -> Iterator[Change | None]:
+def _other_uses(source: Source, name: ast.Name, table: dict[str, str], splats: set[ast.expr]) -> Iterator[Change | None]:
     """Renames where the dict is indexed or updated; None for a use that could see its keys."""
     scope = source.lookup(name.id, source.scope(name))[1]
     shared = scope is source.scope_root and name.id in source.index.consumed.get(source.module, ())
     if shared:
         yield None
-    splats = {k.value for u in uses(source) for c in u.calls_with_arguments() for k in c.keywords if k.arg is None}
     for node in source.by_id.get(name.id, ()):
         if not isinstance(node.ctx, ast.Load) or source.lookup(node.id, source.scope(node))[1] is not scope or node in splats:
             continue

@@ -62,6 +62,7 @@ _MIXED = (
     "without in_shardings pjit follows its inputs, so what had a spec is made a global array at every call; assumes that it is "
     "host-local there, as arrays other than GDAs were"
 )
+_PUBLIC = "; assumes that no other module reads {names}, deleted with it"
 _BY_HAND = "; by hand: drop {keyword}, and at the calls pass multihost_utils.host_local_array_to_global_array(x, mesh, spec)"
 _ADVICE = {
     "compared": "FROM_GDA is compared: nothing stands for it any more; leave in_shardings out where all inputs bring their "
@@ -175,12 +176,22 @@ def _rewrites(source: Source, plans: list[_Plan]) -> Iterator[Report]:
         owner = members[0].use.at
         kept = next((d for d in definitions if not _is_orphaned(source, d, members)), None)
         if kept is not None:
-            why = f"FROM_GDA comes from line {line(kept)}, which serves other code too: drop the input resources by hand"
-            yield Manual(why, at=owner)
+            where = f"FROM_GDA comes from line {source.original_line(kept)}"
+            yield Manual(f"{where}, which serves other code too: drop the input resources by hand", at=owner)
             continue
         changes = [c for p in members for c in p.changes] + [DeleteStatement(d) for d in definitions]
         mixed = any(p.mixed for p in members)
-        yield Rewrite(_MIXED if mixed else _ALL, REVIEW if mixed else SAFE, tuple(_once(changes)), at=owner)
+        public = sorted(name for d in definitions if (name := _public_name(source, d)))
+        message = (_MIXED if mixed else _ALL) + (_PUBLIC.format(names=" and ".join(public)) if public else "")
+        yield Rewrite(message, REVIEW if mixed or public else SAFE, tuple(_once(changes)), at=owner)
+
+
+def _public_name(source: Source, statement: ast.stmt) -> str:
+    """The name that an assignment of this module offers to others; empty for one that is its own affair."""
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    if not isinstance(target, ast.Name) or target.id.startswith("_"):
+        return ""
+    return target.id if source.lookup(target.id, source.scope(target))[1] is source.scope_root else ""
 
 
 def _once(changes: list[Change]) -> Iterator[Change]:
@@ -199,7 +210,8 @@ def _is_orphaned(source: Source, statement: ast.stmt, members: list[_Plan]) -> b
         return False
     target = statement.targets[0]
     scope = source.lookup(target.id, source.scope(target))[1]
-    if scope is source.scope_root and target.id in source.index.consumed.get(source.module, ()):
+    exported = target.id in source.index.consumed.get(source.module, ()) or any(s.value == target.id for s in source.strings)
+    if scope is source.scope_root and exported:
         return False
     dropped: set[ast.AST] = set()
     for plan in members:
@@ -216,9 +228,10 @@ def _converted(source: Source, use: Pjit, value: ast.expr) -> Iterator[Change]:
     if not isinstance(specs, (ast.Tuple, ast.List)):
         raise _Manual("one argument holds both")
     if use.made.leak is not None:
-        raise _Manual(f"the calls of this function cannot all be followed: {use.made.why} in line {line(use.made.leak)}")
+        where = f"{use.made.why} in line {source.original_line(use.made.leak)}"
+        raise _Manual(f"the calls of this function cannot all be followed: {where}")
     if use.made.lowered:
-        raise _Manual(f"it is lowered ahead of time in line {use.made.lowered[0].lineno}")
+        raise _Manual(f"it is lowered ahead of time in line {source.original_line(use.made.lowered[0])}")
     if not use.made.calls:
         raise _Manual("the calls of this function cannot all be followed: this file holds none")
     for called in use.made.calls:
@@ -226,7 +239,7 @@ def _converted(source: Source, use: Pjit, value: ast.expr) -> Iterator[Change]:
 
 
 def _converted_call(source: Source, use: Pjit, called: Called, specs: list[ast.expr]) -> Iterator[Change]:
-    where = f"the call in line {called.call.lineno}"
+    where = f"the call in line {source.original_line(called.call)}"
     arguments = use.dynamic(source, called.arguments)
     if is_traced(source, called.call):
         raise _Manual(f"{where} is inside a function that is itself transformed")

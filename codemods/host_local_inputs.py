@@ -23,7 +23,7 @@ from jaxmigrate.codemod import (
     Template,
 )
 from jaxmigrate_codemods import _host_local, _mesh
-from jaxmigrate_codemods._pjit import Called, Pjit, grouped, is_guarded, line, uses
+from jaxmigrate_codemods._pjit import Called, Pjit, grouped, is_guarded, uses
 from jaxmigrate_codemods._specs import HOST_LOCAL, TO_LOCAL, Unreadable, copied_spec, is_replicated, spliced
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def host_local_inputs(site: FileSite) -> Iterator[Report]:
         lost = use.made.leak or next(iter(use.made.lowered), None)
         if lost is not None and not is_replicated(source, given[1]):
             fate = use.made.why or "it is lowered ahead of time"
-            why = f"not all calls of this function can be seen ({fate} in line {line(lost)})"
+            why = f"not all calls of this function can be seen ({fate} in line {source.original_line(lost)})"
             yield Manual(_NO_MATCH.format(why=why), at=use.at)
             continue
         for called in use.made.calls:

@@ -36,7 +36,6 @@ from jaxmigrate_codemods._pjit import (
     function_body,
     grouped,
     is_guarded,
-    line,
     use_of,
 )
 from jaxmigrate_codemods._specs import SHARDINGS, UNSPECIFIED, is_none, is_spec, spec_name, spliced
@@ -211,23 +210,32 @@ def _context(source: Source, use: Pjit) -> _mesh.Context:
     """The one mesh that is in force at all calls of what pjit makes here."""
     made = use.made
     if made.leak is not None:
-        raise _Stays(f"{made.why} in line {line(made.leak)}, so the mesh at its calls is not known")
+        raise _Stays(f"{made.why} in line {source.original_line(made.leak)}, so the mesh at its calls is not known")
     places: list[ast.AST] = [*(c.call for c in made.calls), *made.lowered]
     if not places:
         raise _Stays("nothing in this file calls it, so the mesh at its calls is not known")
     contexts: list[_mesh.Context] = []
     for place in places:
-        context = _mesh.at_call(source, place)
+        context, number = _mesh.at_call(source, place), source.original_line(place)
         if context is None:
-            raise _Stays(f"no mesh is certain to be in force at its call in line {line(place)}")
+            raise _Stays(f"no mesh is certain to be in force at its call in line {number}{_suspicion(source, place)}")
         if context.key[0] == "unknown":
-            raise _Stays(f"the mesh at its call in line {line(place)} has no name that is bound only once")
+            raise _Stays(f"the mesh at its call in line {number} has no name that is bound only once")
         if contexts and contexts[0].key != context.key:
-            raise _Stays(f"its call in line {line(place)} is under another mesh than the first")
+            raise _Stays(f"its call in line {number} is under another mesh than the first")
         contexts.append(context)
     first = contexts[0]
     withs = dict.fromkeys(w for c in contexts for w in c.withs)
     return _mesh.Context(first.key, first.mesh, tuple(withs), first.binds)
+
+
+def _suspicion(source: Source, place: ast.AST) -> str:
+    """What would be the mesh, if only its type were known."""
+    suspect = _mesh.suspect(source, place)
+    if suspect is None:
+        return ""
+    advice = ": annotate it" if isinstance(suspect, ast.Name) else ""
+    return f"; `{_short(source, suspect)}` may be something else than a mesh{advice}"
 
 
 def _follows_its_inputs(source: Source, use: Pjit) -> None:
@@ -236,7 +244,7 @@ def _follows_its_inputs(source: Source, use: Pjit) -> None:
         if not any(_is_committed(source, a) for a in called.arguments):
             raise _Stays(
                 "it has no shardings, so that under a mesh uncommitted inputs give results on all devices of the mesh, "
-                f"and under jit on one (call in line {called.call.lineno})"
+                f"and under jit on one (call in line {source.original_line(called.call)})"
             )
     if use.made.lowered:
         raise _Stays("it has no shardings, and is lowered ahead of time under a mesh")

@@ -43,7 +43,9 @@ def test_method_of_an_object() -> None:
 
 
 def test_attribute_and_parameter_names() -> None:
-    unchanged(IMPORT + "class A:\n    def __init__(self, in_axis_resources):\n        self.in_axis_resources = in_axis_resources\n")
+    unchanged(
+        IMPORT + "class A:\n    def __init__(self, in_axis_resources):\n        self.in_axis_resources = in_axis_resources\n"
+    )
 
 
 def test_dict_that_is_never_splatted() -> None:
@@ -78,7 +80,9 @@ def test_constraint_with_its_own_second_argument() -> None:
 
 
 def test_sharded_jit_constraint_is_another_function() -> None:
-    unchanged("from jax.interpreters.sharded_jit import with_sharding_constraint\nwith_sharding_constraint(1, axis_resources=None)\n")
+    unchanged(
+        "from jax.interpreters.sharded_jit import with_sharding_constraint\nwith_sharding_constraint(1, axis_resources=None)\n"
+    )
 
 
 def test_kwargs_parameter_alone_says_nothing() -> None:
@@ -86,7 +90,9 @@ def test_kwargs_parameter_alone_says_nothing() -> None:
 
 
 def test_both_spellings_at_once() -> None:
-    unchanged(IMPORT + "f = pjit(len, in_shardings=P(), in_axis_resources=P())\n", findings=["both in_axis_resources and in_shardings"])
+    unchanged(
+        IMPORT + "f = pjit(len, in_shardings=P(), in_axis_resources=P())\n", findings=["both in_axis_resources and in_shardings"]
+    )
 
 
 def test_dict_that_others_read_too() -> None:
@@ -110,8 +116,10 @@ def test_suppressed_on_its_line() -> None:
 
 def test_comments_and_layout_of_the_call_stay() -> None:
     rewritten(
-        IMPORT + "f = pjit(\n    len,  # what\n    in_axis_resources = (P('x'),\n        None),  # how\n    out_axis_resources=P('x')  ,\n)\n",
-        IMPORT + "f = pjit(\n    len,  # what\n    in_shardings = (P('x'),\n        None),  # how\n    out_shardings=P('x')  ,\n)\n",
+        IMPORT
+        + "f = pjit(\n    len,  # what\n    in_axis_resources = (P('x'),\n        None),  # how\n    out_axis_resources=P('x')  ,\n)\n",
+        IMPORT
+        + "f = pjit(\n    len,  # what\n    in_shardings = (P('x'),\n        None),  # how\n    out_shardings=P('x')  ,\n)\n",
     )
 
 
@@ -124,21 +132,23 @@ def test_one_name_of_two_keywords_in_a_nested_call() -> None:
 
 def test_stored_partial_that_gets_more_keywords_later() -> None:
     rewritten(
-        IMPORT + "import functools\nrows = functools.partial(pjit, in_axis_resources=P('x'))\nf = rows(len, out_axis_resources=P())\n",
+        IMPORT
+        + "import functools\nrows = functools.partial(pjit, in_axis_resources=P('x'))\nf = rows(len, out_axis_resources=P())\n",
         IMPORT + "import functools\nrows = functools.partial(pjit, in_shardings=P('x'))\nf = rows(len, out_shardings=P())\n",
     )
 
 
 def test_quotes_of_the_keys_stay() -> None:
     rewritten(
-        IMPORT + "f = pjit(len, **{'in_axis_resources': P(), \"out_axis_resources\": P(), \"\"\"donate_argnums\"\"\": 0})\n",
-        IMPORT + "f = pjit(len, **{'in_shardings': P(), \"out_shardings\": P(), \"\"\"donate_argnums\"\"\": 0})\n",
+        IMPORT + 'f = pjit(len, **{\'in_axis_resources\': P(), "out_axis_resources": P(), """donate_argnums""": 0})\n',
+        IMPORT + 'f = pjit(len, **{\'in_shardings\': P(), "out_shardings": P(), """donate_argnums""": 0})\n',
     )
 
 
 def test_dict_filled_step_by_step() -> None:
     rewritten(
-        IMPORT + "kw = dict(donate_argnums=0)\nkw['in_axis_resources'] = P()\nkw.update(out_axis_resources=P())\nf = pjit(len, **kw)\n",
+        IMPORT
+        + "kw = dict(donate_argnums=0)\nkw['in_axis_resources'] = P()\nkw.update(out_axis_resources=P())\nf = pjit(len, **kw)\n",
         IMPORT + "kw = dict(donate_argnums=0)\nkw['in_shardings'] = P()\nkw.update(out_shardings=P())\nf = pjit(len, **kw)\n",
     )
 
@@ -157,3 +167,103 @@ def test_no_spelling_for_an_old_target_is_said() -> None:
 
 def test_unicode_before_the_keyword_does_not_shift_it() -> None:
     rewritten(IMPORT + "f = pjit(len('äöü'), in_axis_resources=P('é'))\n", IMPORT + "f = pjit(len('äöü'), in_shardings=P('é'))\n")
+
+
+WRAP = IMPORT + "def wrap(f, **kw):\n"
+
+
+def test_wrapper_that_takes_the_old_name_as_its_own() -> None:
+    unchanged(
+        WRAP + "    return pjit(f, in_shardings=kw.pop('in_axis_resources', None), **kw)\nwrap(len, in_axis_resources=P())\n"
+    )
+
+
+def test_wrapper_of_something_else() -> None:
+    unchanged(WRAP + "    return other(f, **kw)\nwrap(len, in_axis_resources=P())\npjit(len)\n")
+
+
+def test_parameter_in_a_file_that_passes_no_pjit_on() -> None:
+    unchanged(IMPORT + "def make(jit):\n    return jit(len, in_axis_resources=P())\npjit(len)\n")
+
+
+def test_choice_between_two_other_functions() -> None:
+    unchanged(IMPORT + "jit = mine if pjit else yours\njit(len, in_axis_resources=P())\n")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    if 'in_axis_resources' in kw:\n        print()\n    return pjit(f, **kw)\n",
+        "    print(kw.get('in_axis_resources'))\n    return pjit(f, **kw)\n",
+        "    print(kw['in_axis_resources'])\n    return pjit(f, **kw)\n",
+        "    kw['in_axis_resources'] = str(kw.pop('in_axis_resources'))\n    return pjit(f, **kw)\n",
+    ],
+)
+def test_wrapper_that_reads_the_old_name(body: str) -> None:
+    found = unchanged(WRAP + body + "wrap(len, in_axis_resources=P())\n", findings=2 + body.count("= str")).findings
+    assert all("`wrap` hands in_axis_resources to pjit" in f.message for f in found)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    check(kw)\n    return pjit(f, **kw)\n",
+        "    kw = dict(kw)\n    return pjit(f, **kw)\n",
+        "    opts = dict(kw)\n    return pjit(f, **opts)\n",
+        "    opts = {}\n    opts.update(kw)\n    return pjit(f, **opts)\n",
+        "    return pjit(f, **{'donate_argnums': 0, **kw})\n",
+    ],
+)
+def test_wrapper_whose_entries_go_elsewhere_too(body: str) -> None:
+    unchanged(WRAP + body + "wrap(len, in_axis_resources=P())\n", findings=["`wrap` hands in_axis_resources to pjit"])
+
+
+def test_decorated_wrapper() -> None:
+    source = IMPORT + "@register\ndef wrap(f, **kw):\n    return pjit(f, **kw)\nwrap(len, in_axis_resources=P())\n"
+    unchanged(source, findings=["`wrap` hands in_axis_resources to pjit"])
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "jit = pjit if flag else mine\njit(len, in_axis_resources=P())\n",
+        "def make(jit=pjit):\n    return jit(len, in_axis_resources=P())\n",
+        "def make(jit):\n    return jit(len, in_axis_resources=P())\nmake(pjit)\n",
+    ],
+)
+def test_callee_that_may_be_pjit(source: str) -> None:
+    unchanged(IMPORT + source, findings=["may be pjit, which knows in_axis_resources as in_shardings only"])
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "jit = pjit if flag else jax.jit\njit(len, {}=P())\n",
+        "if flag:\n    jit = pjit\nelse:\n    jit = jax.jit\njit(len, {}=P())\n",
+        "{{'a': pjit, 'b': jax.jit}}[mode](len, {}=P())\n",
+        "jit = pjit if flag else jax.jit\nopts = dict({}=P())\njit(len, **opts)\n",
+        "wrap = lambda f, **k: pjit(f, **k)\nwrap(len, {}=P())\n",
+        "class A:\n    def wrap(self, f, **k):\n        return pjit(f, **k)\n    def go(self):\n        return self.wrap(len, {}=P())\n",
+        "def wrap(f, **k):\n    return pjit(f, **k)\ndef outer(f, **k):\n    return wrap(f, **k)\nouter(len, {}=P())\n",
+        "def wrap(f, **k):\n    return pjit(f, **k)\nopts = {{'{}': P()}}\nwrap(len, **opts)\n",
+    ],
+)
+def test_detour_to_pjit(source: str) -> None:
+    first = "import jax\n" + IMPORT
+    rewritten(first + source.format("in_axis_resources"), first + source.format("in_shardings"))
+
+
+def test_wrapper_that_sets_entries_is_a_review_with_its_calls() -> None:
+    body = "    kw.setdefault('{0}', P())\n    kw['{1}'] = None\n    return pjit(f, **kw)\nwrap(len, {0}=P('x'))\n"
+    result = rewritten(
+        WRAP + body.format("in_axis_resources", "out_axis_resources"), WRAP + body.format("in_shardings", "out_shardings")
+    )
+    assert [str(f.applicability) for f in result.findings] == ["review", "review"]
+
+
+def test_wrapper_with_a_parameter_that_it_puts_in() -> None:
+    source = (
+        IMPORT
+        + "def wrap(f, in_axis_resources=None, **kw):\n    kw['{}'] = in_axis_resources\n    return pjit(f, **kw)\nwrap(len, in_axis_resources=P())\n"
+    )
+    rewritten(source.format("in_axis_resources"), source.format("in_shardings"))

@@ -47,7 +47,10 @@ def test_type_of_the_sentinel() -> None:
 
 
 def test_returned_by_a_helper() -> None:
-    unchanged(IMPORT + "def resource(x):\n    return FROM_GDA if x else None\n", findings=[IMPORTED, "return the sharding of the array itself"])
+    unchanged(
+        IMPORT + "def resource(x):\n    return FROM_GDA if x else None\n",
+        findings=[IMPORTED, "return the sharding of the array itself"],
+    )
 
 
 def test_default_of_a_parameter() -> None:
@@ -110,7 +113,10 @@ def test_static_arguments_counted_from_the_end() -> None:
 
 
 def test_no_mesh_at_the_call() -> None:
-    unchanged(IMPORT + MIXED + "def run(context, a, b):\n    with context:\n        return f(a, b)\n", findings=[IMPORTED, "no mesh can be named"])
+    unchanged(
+        IMPORT + MIXED + "def run(context, a, b):\n    with context:\n        return f(a, b)\n",
+        findings=[IMPORTED, "no mesh can be named"],
+    )
 
 
 def test_both_kinds_inside_one_argument() -> None:
@@ -199,7 +205,12 @@ def test_review_names_the_assumption() -> None:
 
 
 def test_argument_that_is_global_already_stays() -> None:
-    source = IMPORT + "import jax\nmesh = Mesh(d, ('x',))\nb = jax.make_array_from_callback(s, n, c)\n" + MIXED + "with mesh:\n    f(a, b)\n"
+    source = (
+        IMPORT
+        + "import jax\nmesh = Mesh(d, ('x',))\nb = jax.make_array_from_callback(s, n, c)\n"
+        + MIXED
+        + "with mesh:\n    f(a, b)\n"
+    )
     assert b"f(a, b)" in testing.run(source, select="from-gda").after
 
 
@@ -226,6 +237,38 @@ def test_one_line_suite_gets_no_statement_before_it() -> None:
 
 
 def test_arguments_with_effects_are_not_moved_before_others() -> None:
-    source = IMPORT + "mesh = Mesh(d, ('x',))\nf = pjit(g, in_axis_resources=(FROM_GDA, P('x'), P()))\nwith mesh:\n    f(a(), b(), c())\n"
+    source = (
+        IMPORT
+        + "mesh = Mesh(d, ('x',))\nf = pjit(g, in_axis_resources=(FROM_GDA, P('x'), P()))\nwith mesh:\n    f(a(), b(), c())\n"
+    )
     text = testing.run(source, select="from-gda").after.decode()
     assert "f(a(), multihost_utils.host_local_array_to_global_array(b(), mesh, P('x')), " in text
+
+
+def test_public_name_that_goes_with_it_is_a_review() -> None:
+    source = IMPORT + "DEFAULT = FROM_GDA\nf = pjit(len, in_axis_resources=DEFAULT)\n"
+    (found,) = rewritten(source, KEPT + "f = pjit(len)\n").findings
+    assert str(found.applicability) == "review"
+    assert "no other module reads DEFAULT" in found.message
+
+
+@pytest.mark.parametrize(
+    "source", ["_gda = FROM_GDA\n", "def run():\n    gda = FROM_GDA\n    pjit(len, in_axis_resources=gda)\n_gda = FROM_GDA\n"]
+)
+def test_name_of_its_own_that_goes_with_it_is_safe(source: str) -> None:
+    found = findings(IMPORT + source + "f = pjit(len, in_axis_resources=_gda)\n", select="from-gda")
+    assert {str(f.applicability) for f in found} == {"safe"}
+
+
+def test_exported_name_stays() -> None:
+    source = IMPORT + "__all__ = ['DEFAULT']\nDEFAULT = FROM_GDA\nf = pjit(len, in_axis_resources=DEFAULT)\n"
+    unchanged(source, findings=[IMPORTED, "FROM_GDA comes from line 4, which serves other code too"])
+
+
+def test_lines_are_those_of_the_file_as_it_was() -> None:
+    source = (
+        "from jax.experimental.pjit import FROM_GDA, pjit\nfrom jax.interpreters.xla import DeviceArray\n\n"
+        "SPEC = FROM_GDA\nf = pjit(len, in_axis_resources=SPEC)\nprint(SPEC)\n"
+    )
+    found = testing.findings(source)
+    assert any("FROM_GDA comes from line 4" in f.message for f in found), found

@@ -108,7 +108,9 @@ def test_two_meshes() -> None:
 
 
 def test_mesh_bound_twice() -> None:
-    kept(ROWS + "if x:\n    mesh = Mesh(x, ('x',))\n" + CALL, "the mesh at its call in line 10 has no name that is bound only once")
+    kept(
+        ROWS + "if x:\n    mesh = Mesh(x, ('x',))\n" + CALL, "the mesh at its call in line 10 has no name that is bound only once"
+    )
 
 
 def test_mesh_made_after_the_function() -> None:
@@ -128,7 +130,10 @@ def test_specs_made_at_run_time() -> None:
 
 
 def test_spec_from_a_parameter() -> None:
-    kept("def run(spec, x):\n    f = pjit(len, in_shardings=spec)\n    with mesh:\n        return f(x)\n", "the shardings spec cannot")
+    kept(
+        "def run(spec, x):\n    f = pjit(len, in_shardings=spec)\n    with mesh:\n        return f(x)\n",
+        "the shardings spec cannot",
+    )
 
 
 def test_automatic_sharding() -> None:
@@ -137,7 +142,10 @@ def test_automatic_sharding() -> None:
 
 
 def test_tree_with_none_that_others_read() -> None:
-    kept("spec = (P('x'), None)\nprint(spec)\nf = pjit(max, in_shardings=spec)\nwith mesh:\n    f(x, y)\n", "the shardings behind spec")
+    kept(
+        "spec = (P('x'), None)\nprint(spec)\nf = pjit(max, in_shardings=spec)\nwith mesh:\n    f(x, y)\n",
+        "the shardings behind spec",
+    )
 
 
 def test_no_shardings_and_inputs_from_anywhere() -> None:
@@ -204,7 +212,9 @@ def test_context_goes_from_around_code_that_does_not(statement: str) -> None:
     assert text == f"{JIT}def run(x):\n    y = f(x)\n    {statement}\n"
 
 
-@pytest.mark.parametrize("look", ["maps.xmap(len, [], [])(y)", "maps.thread_resources.env", "pxla.thread_resources.env.physical_mesh"])
+@pytest.mark.parametrize(
+    "look", ["maps.xmap(len, [], [])(y)", "maps.thread_resources.env", "pxla.thread_resources.env.physical_mesh"]
+)
 def test_context_stays_for_what_reads_it(look: str) -> None:
     imports = "from jax.experimental import maps\nfrom jax.interpreters import pxla\n"
     assert f"with mesh:\n    y = f(x)\n    z = {look}\n" in result(f"{imports}{ROWS}with mesh:\n    y = f(x)\n    z = {look}\n")
@@ -303,3 +313,27 @@ def test_crlf_and_unicode() -> None:
 
 def test_suppressed_on_its_line() -> None:
     unchanged(HEAD + ROWS.replace(")\n", ")  # jaxmigrate: ignore[pjit-to-jit]\n") + CALL)
+
+
+@pytest.mark.parametrize(("entered", "advice"), [("mesh", ": annotate it"), ("m", ": annotate it"), ("self.mesh", "")])
+def test_context_that_may_be_no_mesh_is_named(entered: str, advice: str) -> None:
+    parameter = entered.partition(".")[0]
+    source = f"def run({parameter}):\n    f = pjit(len, in_shardings=P('x'))\n    with {entered}:\n        return f(x)\n"
+    kept(
+        source, f"no mesh is certain to be in force at its call in line 9; `{entered}` may be something else than a mesh{advice}"
+    )
+
+
+def test_annotation_tells_that_it_is_a_mesh() -> None:
+    source = "def run(m: Mesh):\n    f = pjit(len, in_shardings=P('x'))\n    with m:\n        return f(x)\n"
+    assert "jax.jit(len, in_shardings=NamedSharding(m, P('x')))" in result(source)
+
+
+def test_context_that_is_known_to_be_something_else_is_not_blamed() -> None:
+    source = "def run(path: str):\n    f = pjit(len, in_shardings=P('x'))\n    with open(path):\n        return f(x)\n"
+    kept(source, "no mesh is certain to be in force at its call in line 9; it still works")
+
+
+def test_lines_are_those_of_the_file_as_it_was() -> None:
+    source = "from jax.interpreters.xla import DeviceArray\n" + HEAD + ROWS + "y = f(x)\n"
+    assert any("at its call in line 8" in f.message for f in testing.findings(source))
