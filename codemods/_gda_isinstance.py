@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from jaxmigrate.codemod import REVIEW, SAFE, DeleteStatement, KeepBlock, NameSite, Piece, Reports, Rewrite
+from jaxmigrate_codemods._gda_behind import behind, same
 
 FAMILY = frozenset({"Array", "DeviceArray", "ShardedDeviceArray"})
 _NEW = ("jax.Array", "jax.experimental.array.Array")
@@ -158,14 +159,12 @@ def _is_loose(piece: Piece) -> bool:
 def _asks_for_mesh(site: NameSite, call: ast.Call) -> bool:
     """Whether what is done with a tested value asks for its mesh, which only arrays with a NamedSharding have."""
     source, subject = site.source, ast.dump(call.args[0])
-    test, parent = _false_part(site, call)
-    if not (isinstance(parent, (ast.If, ast.IfExp)) and parent.test is test):
-        return False
-    body = parent.body if isinstance(parent.body, list) else [parent.body]
+    region = list(behind(source, call))
     for name in _OF_MESH:
         for node in source.by_attribute.get(name, ()):
             owner = node.value.value if isinstance(node.value, ast.Attribute) and node.value.attr == "sharding" else node.value
-            if ast.dump(owner) == subject and any(part in body for part in (node, *source.ancestors(node))):
+            is_it = ast.dump(owner) == subject and same(source, owner, call.args[0])
+            if is_it and any(part in region for part in (node, *source.ancestors(node))):
                 return True
     return False
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from jaxmigrate.codemod import REVIEW, SAFE, UNSAFE, AttributeSite, Codemod, Reports, Rewrite, StringSite
 from jaxmigrate.model import Applicability
 from jaxmigrate_codemods._gda import ARRAY, is_gda
+from jaxmigrate_codemods._gda_behind import behind, following, same
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
@@ -164,7 +165,7 @@ def of_sharding(site: AttributeSite) -> Reports:
     text = site.text(site.value)
     if is_gda(kind) and not _only_tested(site):
         return Rewrite(message, SAFE, (new,))
-    if is_gda(kind) or kind == ARRAY:
+    if is_gda(kind) or kind == ARRAY or (kind is None and _is_behind_test(site)):
         return Rewrite(f"{message}, assuming that {text} has a NamedSharding", REVIEW, (new,))
     if kind is None and _used_as_array(site):
         return Rewrite(f"{message}, assuming that {text} is an array, as its shards are asked for", UNSAFE, (new,))
@@ -176,6 +177,21 @@ def _only_tested(site: AttributeSite) -> bool:
     wanted = ast.dump(site.value)
     tests = (site.source.parent(node) for node in site.source.by_id.get("isinstance", ()))
     return any(isinstance(test, ast.Call) and test.args and ast.dump(test.args[0]) == wanted for test in tests)
+
+
+def _is_behind_test(site: AttributeSite) -> bool:
+    """Whether a test says that the receiver is an array: an early exit, a flag, or one around the function this stands in."""
+    source, wanted = site.source, ast.dump(site.value)
+    around = {site.node, *source.ancestors(site.node)}
+    for node in source.by_id.get("isinstance", ()):
+        test = source.parent(node)
+        if not (isinstance(test, ast.Call) and test.func is node and len(test.args) == 2 and ast.dump(test.args[0]) == wanted):
+            continue
+        kind = source.resolve(test.args[1])
+        is_array = is_gda(kind) or kind == ARRAY
+        if is_array and same(source, test.args[0], site.value) and any(part in around for part in behind(source, test)):
+            return True
+    return False
 
 
 def _used_as_array(site: AttributeSite) -> bool:
@@ -288,16 +304,8 @@ def _other_way(source: Source, test: ast.Call, new: str) -> bool:
         if isinstance(ancestor, (ast.If, ast.IfExp, ast.BoolOp)):
             region.append(ancestor)
         if isinstance(ancestor, ast.If) and isinstance(ancestor.body[-1], (ast.Return, ast.Raise, ast.Continue)):
-            region += _after(source, ancestor)
+            region += following(source, ancestor)
         if isinstance(ancestor, ast.stmt):
             break
     uses = [*source.by_attribute.get(new, ()), *(s for s in source.strings if s.value == new)]
     return any(around in region for use in uses for around in source.ancestors(use))
-
-
-def _after(source: Source, statement: ast.stmt) -> list[ast.stmt]:
-    """The statements behind this one in its block."""
-    parent = source.parent(statement)
-    blocks = (getattr(parent, field, None) for field in ("body", "orelse", "finalbody"))
-    block = next((b for b in blocks if isinstance(b, list) and statement in b), [])
-    return block[block.index(statement) + 1 :] if block else []

@@ -571,3 +571,46 @@ def test_old_names_of_the_module_in_annotations() -> None:
         "import jax\ndef f(a: tuple[int, ...], b: 'tuple[slice, ...]', c: jax.Device, d: jax.sharding.PartitionSpec): ...\n",
         select=SELECT,
     )
+
+
+NEW = "isinstance(x, jax.Array) and isinstance(x.sharding, jax.sharding.NamedSharding)"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param("    if isinstance(x, GDA): return g(x.mesh)", f"    if {NEW}: return g(x.sharding.mesh)", id="branch"),
+        pytest.param("    return x.mesh if isinstance(x, GDA) else None", f"    return x.sharding.mesh if {NEW} else None", id="conditional"),
+        pytest.param("    return isinstance(x, GDA) and x.mesh_axes", f"    return {NEW} and x.sharding.spec", id="rest-of-the-condition"),
+        pytest.param("    return [x.mesh for x in y if isinstance(x, GDA)]", f"    return [x.sharding.mesh for x in y if {NEW}]", id="comprehension"),
+        pytest.param("    while isinstance(x, GDA): x = g(x.mesh)", f"    while {NEW}: x = g(x.sharding.mesh)", id="loop"),
+        pytest.param("    if isinstance(x, GDA): return x.shape\n    return x.mesh", "    if isinstance(x, jax.Array): return x.shape\n    return x.mesh", id="mesh-of-others"),
+        pytest.param("    n = not isinstance(x, GDA)\n    return x.mesh if n else 1", "    n = not isinstance(x, jax.Array)\n    return x.mesh if n else 1", id="negated-flag"),
+        pytest.param("    if isinstance(x, GDA): return y.mesh", "    if isinstance(x, jax.Array): return y.mesh", id="mesh-of-another-value"),
+        pytest.param(
+            "    if isinstance(x, GDA):\n        def g(): return x.mesh\n        return g",
+            f"    if {NEW}:\n        def g(): return x.sharding.mesh\n        return g",
+            id="mesh-in-a-nested-function",
+        ),
+        pytest.param(
+            "    if isinstance(x, GDA):\n        def g(x): return x.mesh\n        return g",
+            "    if isinstance(x, jax.Array):\n        def g(x): return x.mesh\n        return g",
+            id="mesh-of-a-parameter-of-that-name",
+        ),
+    ],
+)  # fmt: skip
+def test_single_device_arrays_stay_outside_where_the_mesh_is_asked_for(before: str, after: str) -> None:
+    head = "import jax\ndef f(x, y, g):\n"
+    text = run(GDA + head + before + "\n", select=["global-device-array", "gda-attributes"]).after.decode()
+    assert text.removeprefix("from jax import Array as GDA\n").replace("GDA", "jax.Array") == head + after + "\n"
+
+
+def test_single_device_arrays_leave_early_where_the_mesh_is_asked_for_afterwards() -> None:
+    rewritten(
+        GDA + "import jax\ndef f(x):\n    if not isinstance(x, GDA):\n        return 1\n    return x.mesh\n",
+        f"import jax\ndef f(x):\n    if not ({NEW}):\n        return 1\n    return x.sharding.mesh\n",
+    )
+    rewritten(
+        GDA + "import jax\ndef f(x):\n    old = isinstance(x, GDA)\n    return x.mesh if old else 1\n",
+        f"import jax\ndef f(x):\n    old = {NEW}\n    return x.sharding.mesh if old else 1\n",
+    )
