@@ -170,8 +170,11 @@ def _asks_for_mesh(site: NameSite, call: ast.Call) -> bool:
 
 
 def _has_mesh(site: NameSite, call: ast.Call) -> Reports:
-    new = "isinstance({x}, {jax.Array}) and isinstance({x}.sharding, {jax.sharding.NamedSharding})"
+    evidence = site.may_be_traced()
+    sharding = 'getattr({x}, "sharding", None)' if evidence else "{x}.sharding"
+    new = f"isinstance({{x}}, {{jax.Array}}) and isinstance({sharding}, {{jax.sharding.NamedSharding}})"
     message = f"with jax.Array this tests for every array that has a mesh, which is asked for behind it{_shadowed(site, call)}"
+    message += f"; a tracer has no sharding ({evidence})" if evidence else ""
     return Rewrite(message, REVIEW, (site.replace(new, call, x=call.args[0]),))
 
 

@@ -614,3 +614,10 @@ def test_single_device_arrays_leave_early_where_the_mesh_is_asked_for_afterwards
         GDA + "import jax\ndef f(x):\n    old = isinstance(x, GDA)\n    return x.mesh if old else 1\n",
         f"import jax\ndef f(x):\n    old = {NEW}\n    return x.sharding.mesh if old else 1\n",
     )
+
+
+def test_tracers_have_no_sharding_to_ask_for() -> None:
+    source = GDA + "import jax\n@jax.jit\ndef f(x):\n    return x.mesh if isinstance(x, GDA) else x\n"
+    result = run(source, select=["global-device-array", "gda-attributes"])
+    assert b'isinstance(x, jax.Array) and isinstance(getattr(x, "sharding", None), jax.sharding.NamedSharding)' in result.after
+    assert any("a tracer has no sharding" in f.message for f in result.findings)
