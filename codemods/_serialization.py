@@ -121,7 +121,15 @@ def _joined(site: CallSite | AttributeSite, call: ast.Call, *, known: bool) -> R
         return _with_shardings(site, call, keywords["global_meshes"], keywords["mesh_axes"], "global_meshes", "mesh_axes")
     if "mesh_axes" in keywords and call.args and not starred:
         return _with_shardings(site, call, call.args[0], keywords["mesh_axes"], 0, "mesh_axes")
+    if _has_two_before_specs(call):
+        return _with_shardings(site, call, call.args[0], call.args[1], 0, 1)
     return _by_position(site, call) if known and len(call.args) > 2 and not starred else None
+
+
+def _has_two_before_specs(call: ast.Call) -> bool:
+    """Whether specs by keyword come after two lists by position, so meshes and axes."""
+    two = len(call.args) == 2 and not any(isinstance(a, ast.Starred) for a in call.args)
+    return two and any(k.arg == "tensorstore_specs" for k in call.keywords)
 
 
 def _by_position(site: CallSite | AttributeSite, call: ast.Call) -> Report | None:
@@ -191,7 +199,7 @@ def manager_method(site: AttributeSite) -> Iterator[Report]:
 
 def _deserialize(site: AttributeSite, call: ast.Call) -> Iterator[Report]:
     known = site.receiver_type == MANAGER
-    if not known and not any(k.arg == "global_meshes" for k in call.keywords):
+    if not known and not any(k.arg == "global_meshes" for k in call.keywords) and not _has_two_before_specs(call):
         if _may_be_manager(site, call):
             yield site.manual(_EITHER)
         return

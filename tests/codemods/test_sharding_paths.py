@@ -230,6 +230,16 @@ def test_misspelt_tiled_of_0_3_1() -> None:
     [
         pytest.param("ser.run_serialization(gdas=a, tensorstore_specs=s)", "ser.run_serialization(arrays=a, tensorstore_specs=s)", id="gdas"),
         pytest.param(
+            "ser.run_deserialization(a, b, tensorstore_specs=s)",
+            "ser.run_deserialization([jax.sharding.NamedSharding(m, s) for m, s in zip(a, b)], tensorstore_specs=s)",
+            id="two-lists-before-specs-by-keyword",
+        ),
+        pytest.param(
+            "manager.deserialize(a, b, tensorstore_specs=s)",
+            "manager.deserialize([jax.sharding.NamedSharding(m, s) for m, s in zip(a, b)], tensorstore_specs=s)",
+            id="two-lists-before-specs-of-a-manager",
+        ),
+        pytest.param(
             "ser.run_deserialization(global_meshes=[m], mesh_axes=[a], tensorstore_specs=s)",
             "ser.run_deserialization(shardings=[jax.sharding.NamedSharding(m, a)], tensorstore_specs=s)",
             id="literal-lists",
