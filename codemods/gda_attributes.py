@@ -183,15 +183,20 @@ def _is_behind_test(site: AttributeSite) -> bool:
     """Whether a test says that the receiver is an array: an early exit, a flag, or one around the function this stands in."""
     source, wanted = site.source, ast.dump(site.value)
     around = {site.node, *source.ancestors(site.node)}
-    for node in source.by_id.get("isinstance", ()):
-        test = source.parent(node)
-        if not (isinstance(test, ast.Call) and test.func is node and len(test.args) == 2 and ast.dump(test.args[0]) == wanted):
-            continue
-        kind = source.resolve(test.args[1])
-        is_array = is_gda(kind) or kind == ARRAY
-        if is_array and same(source, test.args[0], site.value) and any(part in around for part in behind(source, test)):
+    for test in filter(None, (_test_of_array(source, node) for node in source.by_id.get("isinstance", ()))):
+        is_it = ast.dump(test.args[0]) == wanted and same(source, test.args[0], site.value)
+        if is_it and any(part in around for part in behind(source, test)):
             return True
     return False
+
+
+def _test_of_array(source: Source, node: ast.Name) -> ast.Call | None:
+    """The test that this ``isinstance`` makes, if for arrays alone."""
+    test = source.parent(node)
+    if not (isinstance(test, ast.Call) and test.func is node and len(test.args) == 2):
+        return None
+    kind = source.resolve(test.args[1])
+    return test if is_gda(kind) or kind == ARRAY else None
 
 
 def _used_as_array(site: AttributeSite) -> bool:
