@@ -26,7 +26,7 @@ from jaxmigrate.codemod import (
     Rewrite,
     Template,
 )
-from jaxmigrate_codemods import _host_local, _mesh, _mesh_needs, _unwrap
+from jaxmigrate_codemods import _host_local, _layout, _mesh, _mesh_needs, _unwrap
 from jaxmigrate_codemods._pjit import (
     CONSTRAINT,
     LAX_CONSTRAINT,
@@ -264,7 +264,8 @@ def _rewrites(source: Source, plans: list[_Plan]) -> Iterator[Rewrite]:
     """One rewrite for each group of functions that share a context which goes."""
     fates = _fates(source, plans)
     for members, withs in grouped(plans, lambda p: _shared(p, fates)):
-        changes = [c for p in members for c in _changes(source, p)]
+        gone = {w for w in withs if any(isinstance(c, ReplaceText) for c in fates.get(w, ()))}
+        changes = [c for p in members for c in _changes(source, p, gone)]
         for statement in withs:
             changes += fates.get(statement, ())
         changes += dict.fromkeys(p.context.binds for p in members if p.context and p.context.binds and p.leaves)
@@ -332,7 +333,7 @@ def _makes_no_arrays(source: Source, statement: ast.stmt, converted: set[ast.Cal
     return True
 
 
-def _changes(source: Source, plan: _Plan) -> Iterator[Change]:
+def _changes(source: Source, plan: _Plan, gone: set[ast.With]) -> Iterator[Change]:
     use = plan.use
     positional = use.positional()
     inline = {id(leaf): spec for leaf, spec in plan.leaves}
@@ -349,9 +350,11 @@ def _changes(source: Source, plan: _Plan) -> Iterator[Change]:
         yield EditCall(use.call, func, to_keyword={i: names[i] for i in names if i in values}, values=values)
     else:
         yield ReplaceExpr(use.name, func)
-    for leaf, spec in plan.leaves:
-        if id(leaf) in inline:
-            yield ReplaceExpr(leaf, _named_sharding(source, plan, leaf, spec))
+    edits = [(leaf, _named_sharding(source, plan, leaf, spec)) for leaf, spec in plan.leaves if id(leaf) in inline]
+    yield from (ReplaceExpr(leaf, new) for leaf, new in edits)
+    for call in use.calls_with_arguments() if not positional else ():
+        dedent = sum(w.body[0].col_offset - w.col_offset for w in gone if w in source.ancestors(call))
+        yield from _layout.broken(source, call, edits, dedent)
 
 
 def _named_sharding(source: Source, plan: _Plan, leaf: ast.expr, spec: ast.expr | None) -> Template:

@@ -15,7 +15,7 @@ HEAD = (
     "from jax.sharding import Mesh, NamedSharding, PartitionSpec as P\nmesh = Mesh(np.array(jax.devices()), ('x',))\n"
 )
 ROWS = "f = pjit(lambda a: a, in_shardings=P('x'), out_shardings=P('x'))\n"
-JIT = "f = jax.jit(lambda a: a, in_shardings=NamedSharding(mesh, P('x')), out_shardings=NamedSharding(mesh, P('x')))\n"
+JIT = "f = jax.jit(\n    lambda a: a,\n    in_shardings=NamedSharding(mesh, P('x')),\n    out_shardings=NamedSharding(mesh, P('x')))\n"
 CALL = "with mesh:\n    y = f(x)\n"
 
 
@@ -285,7 +285,8 @@ def test_multi_line_strings_keep_their_blanks() -> None:
 
 
 def test_tabs() -> None:
-    assert result(ROWS + "if x:\n\twith mesh:\n\t\ty = f(x)\n") == JIT + "if x:\n\ty = f(x)\n"
+    after = JIT.replace("    ", "\t") + "if x:\n\ty = f(x)\n"
+    assert result(ROWS + "if x:\n\twith mesh:\n\t\ty = f(x)\n") == after
 
 
 def test_nested_contexts_lose_the_inner_one_only() -> None:
@@ -337,3 +338,50 @@ def test_context_that_is_known_to_be_something_else_is_not_blamed() -> None:
 def test_lines_are_those_of_the_file_as_it_was() -> None:
     source = "from jax.interpreters.xla import DeviceArray\n" + HEAD + ROWS + "y = f(x)\n"
     assert any("at its call in line 8" in f.message for f in testing.findings(source))
+
+
+LONG = "f = pjit(lambda *a: a, in_shardings=(P('x'), P('x')), out_shardings=P('x'))\n"
+BROKEN = (
+    "jax.jit(\n    lambda *a: a,\n    in_shardings=(NamedSharding(mesh, P('x')), NamedSharding(mesh, P('x'))),\n"
+    "    out_shardings=NamedSharding(mesh, P('x')))\n"
+)
+
+
+def test_short_call_stays_on_its_line() -> None:
+    assert result("f = pjit(lambda *a: a, out_shardings=P('x'))\n" + CALL) == (
+        "f = jax.jit(lambda *a: a, out_shardings=NamedSharding(mesh, P('x')))\ny = f(x)\n"
+    )
+
+
+def test_long_call_gets_one_argument_a_line() -> None:
+    assert result(LONG + CALL) == "f = " + BROKEN + "y = f(x)\n"
+
+
+def test_call_in_a_context_that_goes_is_broken_at_its_new_indentation() -> None:
+    source = "if x:\n    with mesh:\n        y = pjit(\n            lambda *a: a, in_shardings=(P('x'), None), out_shardings=P('x'))(x, x)\n"
+    assert result(source) == (
+        "if x:\n    y = jax.jit(\n        lambda *a: a,\n        in_shardings=(NamedSharding(mesh, P('x')), NamedSharding(mesh, P())),\n"
+        "        out_shardings=NamedSharding(mesh, P('x')))(x, x)\n"
+    )
+
+
+def test_arguments_aligned_with_the_first_stay_so() -> None:
+    source = "f = pjit(lambda *a: a,\n         in_shardings=(P('x'), P('x')), out_shardings=P('x'), donate_argnums=(0, 1))\n"
+    assert result(source + CALL) == (
+        "f = jax.jit(lambda *a: a,\n         in_shardings=(NamedSharding(mesh, P('x')), NamedSharding(mesh, P('x'))),\n"
+        "         out_shardings=NamedSharding(mesh, P('x')),\n         donate_argnums=(0, 1))\ny = f(x)\n"
+    )
+
+
+def test_elements_get_lines_where_one_argument_is_still_too_long() -> None:
+    source = "f = pjit(lambda *a: a, in_shardings=(P('x'), P('x'), P(('x',), None), P(None, 'x')))\n"
+    assert result(source + CALL) == (
+        "f = jax.jit(\n    lambda *a: a,\n    in_shardings=(\n        NamedSharding(mesh, P('x')),\n        NamedSharding(mesh, P('x')),\n"
+        "        NamedSharding(mesh, P(('x',), None)),\n        NamedSharding(mesh, P(None, 'x'))))\ny = f(x)\n"
+    )
+
+
+@pytest.mark.parametrize("ending", ["\r\n", "\r", "\n"])
+def test_lines_are_broken_with_the_ends_of_the_file(ending: str) -> None:
+    after = testing.run((HEAD + LONG + CALL).replace("\n", ending).encode(), select="pjit-to-jit").after
+    assert after.endswith(BROKEN.replace("\n", ending).encode() + b"y = f(x)" + ending.encode())
