@@ -621,3 +621,17 @@ def test_tracers_have_no_sharding_to_ask_for() -> None:
     result = run(source, select=["global-device-array", "gda-attributes"])
     assert b'isinstance(x, jax.Array) and isinstance(getattr(x, "sharding", None), jax.sharding.NamedSharding)' in result.after
     assert any("a tracer has no sharding" in f.message for f in result.findings)
+
+
+@pytest.mark.parametrize(
+    ("first", "kept"),
+    [
+        pytest.param("if isinstance(x, GDA): return x.mesh", NEW, id="mesh-is-asked-for"),
+        pytest.param("if type(x) is GDA: return 1", "isinstance(x, jax.Array)", id="exact-type"),
+    ],
+)
+def test_tests_rewritten_before_their_import_are_not_taken_for_those_of_arrays(first: str, kept: str) -> None:
+    source = GDA + f"import jax\ndef f(x, y):\n    {first}\n    if isinstance(x, GDA) or y: return 2\n    if isinstance(x, GDA): return 3\n    return 4\n"
+    text = run(source, select=["global-device-array", "gda-attributes"]).after.decode()
+    assert f"    if {kept}: return" in text
+    assert "    if isinstance(x, jax.Array) or y: return 2\n    if isinstance(x, jax.Array): return 3\n" in text
