@@ -102,7 +102,9 @@ def _wrapped(site: FileSite, wrappers: list[Wrapper], splats: set[ast.expr]) -> 
         outside = {old: new for old, new in table.items() if old not in wrapper.parameters()}
         if provable:
             if inside:
-                yield Rewrite(_HANDED_ON.format(function=wrapper.name), REVIEW, tuple(inside), at=own.written[0])
+                yield Rewrite(
+                    _HANDED_ON.format(function=wrapper.name), REVIEW, tuple(inside), at=own.written[0], requires=codemod.since
+                )
             for call in wrapper.calls:
                 yield from _keywords(site, call, outside, splats, REVIEW if inside else SAFE)
             continue
@@ -158,7 +160,7 @@ def _keywords(
             message += "; no one spelling serves the target and the newest JAX"
         if unknown:
             message += "; what ** brings at run time may hold old names too"
-        yield Rewrite(message, REVIEW if unknown else applicability, tuple(changes), at=call)
+        yield Rewrite(message, REVIEW if unknown else applicability, tuple(changes), at=call, requires=codemod.since)
 
 
 def _mentions(source: Source, call: ast.Call, changes: Iterable[Change], old: str) -> bool:
@@ -253,7 +255,7 @@ def _positional(source: Source, use: Pjit) -> Iterator[Report]:
             yield Manual("shardings are given twice by position: keep one of the two by its keyword", at=call)
             return
         edit = EditCall(call, drop=frozenset({1, 2}), to_keyword={i + 3: n for i, n in enumerate(names)})
-        yield Rewrite(_OLD_POSITIONS, SAFE, (edit,), at=call)
+        yield Rewrite(_OLD_POSITIONS, SAFE, (edit,), at=call, requires=codemod.since)
         return
     edit = EditCall(call, to_keyword={i + 3: n for i, n in enumerate(names)})
     yield Rewrite(_NEW_POSITION.format(name=names[0]), SAFE, (edit,), at=call)

@@ -272,7 +272,7 @@ def _rewrites(source: Source, plans: list[_Plan]) -> Iterator[Rewrite]:
         ends = {type(fates[w][0]) for w in withs if w in fates}
         context = ", the mesh context goes" if ReplaceText in ends else ", jax.set_mesh is the context" if ends else ""
         message = f"pjit is jax.jit with shardings that bring their mesh{context}"
-        yield Rewrite(message, SAFE, tuple(changes), at=members[0].use.at)
+        yield Rewrite(message, SAFE, tuple(changes), at=members[0].use.at, requires=codemod.since)
 
 
 def _shared(plan: _Plan, fates: dict[ast.With, list[Change]]) -> set[ast.With]:

@@ -267,3 +267,8 @@ def test_wrapper_with_a_parameter_that_it_puts_in() -> None:
         + "def wrap(f, in_axis_resources=None, **kw):\n    kw['{}'] = in_axis_resources\n    return pjit(f, **kw)\nwrap(len, in_axis_resources=P())\n"
     )
     rewritten(source.format("in_axis_resources"), source.format("in_shardings"))
+
+
+def test_needs_the_release_that_gave_the_keywords() -> None:
+    result = testing.run(IMPORT + "f = pjit(len, in_axis_resources=P())\n", select="axis-resources")
+    assert str(result.requires) == "0.4.4"
