@@ -200,13 +200,31 @@ def _drop(args: list[libcst.Arg], drop: frozenset[str | int]) -> list[libcst.Arg
     kept: list[libcst.Arg] = []
     for number, arg in enumerate(args):
         key: str | int = arg.keyword.value if arg.keyword and number not in drop else number
-        if key in drop or number in drop:
-            if number == len(args) - 1 and kept:  # what closes the list now follows the argument before
-                comma = _closing(kept[-1].comma, arg.comma)
-                kept[-1] = kept[-1].with_changes(comma=comma, whitespace_after_arg=arg.whitespace_after_arg)
-        else:
+        if (key in drop or number in drop) and number == len(args) - 1 and kept:
+            # what closes the list now follows the argument before
+            comma = _closing(kept[-1].comma, arg.comma)
+            kept[-1] = kept[-1].with_changes(comma=comma, whitespace_after_arg=arg.whitespace_after_arg)
+        elif not (key in drop or number in drop):
             kept.append(arg)
+        elif kept and isinstance(kept[-1].comma, libcst.Comma) and isinstance(arg.comma, libcst.Comma):
+            kept[-1] = kept[-1].with_changes(comma=_with_comments(kept[-1].comma, arg.comma))
     return kept
+
+
+def _with_comments(comma: libcst.Comma, dropped: libcst.Comma) -> libcst.Comma:
+    """The comments behind a dropped argument go to the one before it: its own, and those on lines above the next."""
+    before, after = comma.whitespace_after, dropped.whitespace_after
+    if not (isinstance(before, libcst.ParenthesizedWhitespace) and isinstance(after, libcst.ParenthesizedWhitespace)):
+        return comma
+    first = before.first_line
+    extra = after.first_line.comment
+    if extra is not None and first.comment is not None:
+        joined = libcst.Comment(f"{first.comment.value}; {extra.value.lstrip('# ')}")
+        first = first.with_changes(comment=joined)
+    elif extra is not None:
+        first = first.with_changes(comment=extra, whitespace=libcst.SimpleWhitespace("  "))
+    lines = [*before.empty_lines, *(line for line in after.empty_lines if line.comment)]
+    return comma.with_changes(whitespace_after=before.with_changes(first_line=first, empty_lines=lines))
 
 
 def _closing(

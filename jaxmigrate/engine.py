@@ -7,6 +7,7 @@ Positions of findings are mapped back to the file as it was read.
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -118,7 +119,7 @@ class _Run:
     findings: list[Finding] = field(default_factory=list)
     facts: list[Fact] = field(default_factory=list)
     original: Source | None = None
-    history: list[list[Splice]] = field(default_factory=list)
+    history: list[_Shift] = field(default_factory=list)
     touched: set[str] = field(default_factory=set)
     """Local names (and dotted prefixes) of which this run took away a use."""
     arrived: set[str] = field(default_factory=set)
@@ -146,7 +147,7 @@ class _Run:
                 self.leave(source, proposals)
                 return utf8
             source, utf8 = after, after.utf8
-            self.history.append(sorted(splices, key=lambda s: (s.start, s.end)))
+            self.history.append(_Shift(splices))
             if utf8 in seen:
                 raise EditError("the edits of this file undo each other")
             seen.add(utf8)
@@ -156,7 +157,7 @@ class _Run:
     def edited(self, source: Source, proposals: list[Proposal], words: frozenset[str]) -> tuple[Source | None, list[Splice]]:
         """The text after one round, parsed; None when there is nothing to do."""
         chosen = self.choose(source, proposals, check=False)
-        splices = chosen.splices or self.tidy(source) or self.merged(source)
+        splices = chosen.splices or self.tidy(source) or self.merged(source) or self.reloaded(source)
         if not splices:
             return None, []
         try:
@@ -188,8 +189,9 @@ class _Run:
         """Render and accept the edits of this round: inner before outer, none overlapping; `check` parses after each."""
         speller = Speller(source, self.newline)
         renderer = Renderer(source, speller, self.newline)
-        accepted: list[Splice] = []
+        accepted = _Accepted()
         applied: list[_Applied] = []
+        twins: dict[tuple[Splice, ...], _Applied] = {}
         wanted = [p for p in proposals if self.wanted(source, p)]
         moves = [p for p in wanted if all(isinstance(c, MoveImport) for c in p.changes)]
         wanted = moves or wanted  # names that moved first: what is spelled after them then follows the file's new style
@@ -198,19 +200,21 @@ class _Run:
             renderer.spelled.clear()
             splices = self.rendered(renderer, proposal)
             note = self.lost_comments(source, proposal, splices) if splices else ""
-            if splices and (twin := next((a for a in applied if a[1] == splices), None)):
+            if splices and (twin := twins.get(tuple(splices))):
                 applied.append((proposal, splices, *twin[2:]))  # two sites ask for the same edit
                 speller.reset(mark)
                 continue
-            if splices is None or _overlap(accepted, [*splices, *speller.splices()]) or not self.may(proposal, note):
+            imports = speller.splices_since(mark)
+            if splices is None or accepted.hit_by([*splices, *imports]) or not self.may(proposal, note):
                 speller.reset(mark)
                 continue
             if check and not self.parses(source, proposal, [*splices, *speller.splices()]):
                 speller.reset(mark)
                 continue
-            accepted += splices
+            accepted.add(splices)
             applied.append((proposal, splices, note, self.required(renderer.spelled, proposal.requires)))
-        return _Chosen(applied, swallow_blank_lines(source.utf8, [*accepted, *speller.splices()]))
+            twins[tuple(splices)] = applied[-1]
+        return _Chosen(applied, swallow_blank_lines(source.utf8, [*accepted.splices, *speller.splices()]))
 
     def record(self, source: Source, chosen: _Chosen) -> None:
         """Turn what was applied into findings, and forget those of text that went away with a folded branch."""
@@ -221,8 +225,8 @@ class _Run:
             if fold is not None and finding.after not in fold.text:
                 del self.places[finding]
                 self.findings.remove(finding)
-        shifted = sorted(chosen.splices, key=lambda s: (s.start, s.end))
-        self.places = {f: (_map_forward(shifted, a), _map_forward(shifted, b)) for f, (a, b) in self.places.items()}
+        shift = _Shift(chosen.splices)
+        self.places = {f: (shift.forward(a), shift.forward(b)) for f, (a, b) in self.places.items()}
         for proposal, splices, note, needs in chosen.applied:
             for change in proposal.changes:
                 if isinstance(change, MoveImport):
@@ -230,7 +234,7 @@ class _Run:
             finding = self.finding(source, proposal, Outcome.APPLIED, splices, note, needs)
             self.findings.append(finding)
             start, end = source.span(proposal.node)
-            self.places[finding] = _map_forward(shifted, start), _map_forward(shifted, end)
+            self.places[finding] = shift.forward(start), shift.forward(end)
 
     def wanted(self, source: Source, proposal: Proposal) -> bool:
         return (
@@ -289,11 +293,13 @@ class _Run:
 
     def touch(self, source: Source, splices: list[Splice]) -> None:
         """Remember the imported names whose uses were replaced."""
+        covered = sorted((s.start, s.end) for s in splices)
         imported = {local_name(a) for statement in source.imports for a in statement.names}
         for name in imported & source.by_id.keys():
             for node in source.by_id[name]:
                 start, end = source.span(node)
-                if any(s.start <= start and end <= s.end for s in splices):
+                index = bisect_right(covered, (start, len(source.utf8))) - 1
+                if index >= 0 and covered[index][0] <= start and end <= covered[index][1]:
                     self.touched |= {name, chain(source, node)}
 
     def tidy(self, source: Source) -> list[Splice]:
@@ -328,6 +334,19 @@ class _Run:
                     start, end = source.span(other)
                     splices.append(Splice(line_start(source.utf8, start), line_end(source.utf8, end), ""))
         return splices
+
+    def reloaded(self, source: Source) -> list[Splice]:
+        """``import jax.experimental.pjit`` where only an import that went had loaded what attributes still reach."""
+        assert self.original is not None
+        speller = Speller(source, self.newline)
+        for module in sorted(self.original.loaded_modules() - source.loaded_modules(), key=len, reverse=True):
+            uses = [n for n in source.names(module) if isinstance(source.parent(n), ast.Attribute)]
+            root = module.partition(".")[0]
+            facts = self.pack.facts
+            if uses and not facts.is_attribute_path(root, module) and not facts.is_gone_module(module):
+                speller.load(module, min(uses, key=lambda n: source.span(n)[0]))
+                break
+        return speller.splices()
 
     def unused(self, source: Source, statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
         name = local_name(alias)
@@ -429,34 +448,44 @@ class _Run:
 
     def back(self, offset: int) -> int:
         """The offset in the file as it was read."""
-        for splices in reversed(self.history):
-            offset = _map_back(splices, offset)
+        for shift in reversed(self.history):
+            offset = shift.back(offset)
         return offset
 
 
-def _map_back(splices: Sequence[Splice], offset: int) -> int:
-    shift = 0  # new minus old, so far
-    for splice in splices:
-        new_start = splice.start + shift
-        size = len(splice.text.encode("utf-8"))
-        if offset < new_start:
-            break
-        if offset < new_start + size:
-            return min(splice.start + (offset - new_start), splice.end)
-        shift += size - (splice.end - splice.start)
-    return offset - shift
+class _Shift:
+    """Maps offsets across the edits of one round, forward and back, by bisection."""
 
+    def __init__(self, splices: Sequence[Splice]) -> None:
+        self.splices = sorted(splices, key=lambda s: (s.start, s.end))
+        self.old_starts = [s.start for s in self.splices]
+        self.new_starts: list[int] = []
+        self.shifts = [0]
+        """Bytes that the text has grown by before each splice."""
+        for splice in self.splices:
+            self.new_starts.append(splice.start + self.shifts[-1])
+            self.shifts.append(self.shifts[-1] + len(splice.text.encode("utf-8")) - (splice.end - splice.start))
 
-def _map_forward(splices: Sequence[Splice], offset: int) -> int:
-    shift = 0
-    for splice in splices:
-        if splice.start >= offset:
-            break
-        size = len(splice.text.encode("utf-8"))
+    def back(self, offset: int) -> int:
+        """The old offset; one inside new text is clipped to the text it replaced."""
+        index = bisect_right(self.new_starts, offset) - 1
+        if index < 0:
+            return offset
+        splice, begin = self.splices[index], self.new_starts[index]
+        inside = offset - begin
+        if inside < len(splice.text.encode("utf-8")):
+            return min(splice.start + inside, splice.end)
+        return offset - self.shifts[index + 1]
+
+    def forward(self, offset: int) -> int:
+        """The new offset; one inside replaced text is moved to the end of what replaces it."""
+        index = bisect_left(self.old_starts, offset) - 1
+        if index < 0:
+            return offset
+        splice = self.splices[index]
         if offset < splice.end:
-            return splice.start + shift + size
-        shift += size - (splice.end - splice.start)
-    return offset + shift
+            return self.new_starts[index] + len(splice.text.encode("utf-8"))
+        return offset + self.shifts[index + 1]
 
 
 def _first_line(source: Source, start: int) -> int:
@@ -494,6 +523,30 @@ def _overlap(accepted: list[Splice], new: list[Splice]) -> bool:
             elif a.start < b.end and b.start < a.end:
                 return True
     return False
+
+
+class _Accepted:
+    """Splices that do not overlap, kept in order of their place."""
+
+    def __init__(self) -> None:
+        self.splices: list[Splice] = []
+        self._keys: list[tuple[int, int]] = []
+
+    def add(self, splices: Iterable[Splice]) -> None:
+        """Take splices in."""
+        for splice in splices:
+            index = bisect_right(self._keys, (splice.start, splice.end))
+            self._keys.insert(index, (splice.start, splice.end))
+            self.splices.insert(index, splice)
+
+    def hit_by(self, splices: Sequence[Splice]) -> bool:
+        """Whether one of `splices` overlaps one that is here."""
+        for splice in splices:
+            index = bisect_left(self._keys, (splice.start, splice.start))
+            near = self.splices[max(index - 1, 0) : bisect_right(self._keys, (splice.end, splice.end)) + 1]
+            if _overlap(near, [splice]):
+                return True
+        return False
 
 
 def _is_jax(qualified: str) -> bool:

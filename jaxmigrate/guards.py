@@ -90,10 +90,7 @@ def is_lazy(source: Source, node: ast.AST) -> bool:
         return True
     if not in_annotation(source, node):
         return False
-    return any(
-        isinstance(s, ast.ImportFrom) and s.module == "__future__" and any(a.name == "annotations" for a in s.names)
-        for s in source.tree.body
-    )
+    return source.postpones_annotations
 
 
 def reaches(source: Source, binding: Binding, at: ast.AST) -> bool:
@@ -152,6 +149,8 @@ def guard(source: Source, node: ast.AST) -> str:
 
 def _earlier_guard(source: Source, ancestor: ast.AST, child: ast.AST) -> str:
     """``if hasattr(x, "new"): return x.new`` above: what follows in the block is the fallback."""
+    if isinstance(ancestor, (ast.Module, ast.ClassDef)):
+        return ""  # nothing returns there
     for name in ("body", "orelse", "finalbody"):
         block = getattr(ancestor, name, None)
         if not isinstance(block, list) or child not in block:

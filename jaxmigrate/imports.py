@@ -77,6 +77,11 @@ class Speller:
         """The insertions of new import statements, and the statements that gain names."""
         return [*self._splices, *(self._extension(s) for s in dict.fromkeys(s for s, _ in self._extended))]
 
+    def splices_since(self, mark: tuple[int, int, int]) -> list[Splice]:
+        """What was asked for since `mark`, with the whole of a statement that gains names."""
+        grown = dict.fromkeys(s for s, _ in self._extended[mark[2] :])
+        return [*self._splices[mark[1] :], *(self._extension(s) for s in grown)]
+
     def _extension(self, statement: ast.ImportFrom) -> Splice:
         from jaxmigrate.cst import add_to_import
 
@@ -107,6 +112,10 @@ class Speller:
         spelled = self._through(local, held, qualified)
         assert spelled is not None
         return spelled
+
+    def load(self, module: str, at: ast.AST) -> None:
+        """Add ``import module`` for its effect: the module becomes reachable by attributes."""
+        self._splices.append(self._at_top(f"import {module}", at))
 
     def _through(self, local: str, held: str, qualified: str) -> str | None:
         if held == qualified:
@@ -275,6 +284,9 @@ def _neighbours(
     root = _module_of(new).partition(".")[0]
     family = [n for n in head if _module_of(n).partition(".")[0] == root]
     if isinstance(new, ast.Import):
+        smaller = [n for n in family if isinstance(n, ast.Import) and _module_of(n) <= _module_of(new)]
+        if smaller:
+            return smaller[-1], None
         if family:
             return None, family[0]
         plain = [n for n in head if isinstance(n, ast.Import)]

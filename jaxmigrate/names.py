@@ -148,6 +148,8 @@ class Source:
         self._annotations: list[tuple[ast.expr, Scope]] = []
         self._scope_at: dict[ast.AST, Scope] = {}
         self._line_starts: list[int] | None = None
+        self.has_directives = b"jaxmigrate:" in utf8
+        """Whether a comment may speak to us."""
         self.traced: dict[ast.AST, str] = {}
         """Functions already judged by `values.tracing_evidence`, and why they see tracers."""
         self.to_original: Callable[[int], int] | None = None
@@ -157,6 +159,11 @@ class Source:
         self._embedded_hosts: set[ast.AST] = set()
         self.scope_root = Scope(self.tree, None)
         walk(self)
+        self.postpones_annotations = any(
+            isinstance(s, ast.ImportFrom) and s.module == "__future__" and any(a.name == "annotations" for a in s.names)
+            for s in self.imports
+        )
+        """Whether ``from __future__ import annotations`` keeps annotations from being evaluated."""
 
     @property
     def line_starts(self) -> list[int]:
@@ -410,21 +417,38 @@ class Source:
         """Whether `node` stands in a string annotation or a type comment."""
         return any(a in self._embedded_hosts for a in (node, *self.ancestors(node)))
 
+    def loaded_modules(self) -> set[str]:
+        """Every module that the absolute imports of this file load (a name of a ``from`` import may be one)."""
+        loaded: set[str] = set()
+        for statement in self.imports:
+            if isinstance(statement, ast.Import):
+                names = [a.name for a in statement.names]
+            else:
+                names = (
+                    []
+                    if statement.level
+                    else [statement.module or "", *(f"{statement.module}.{a.name}" for a in statement.names)]
+                )
+            for name in names:
+                parts = name.split(".")
+                loaded |= {".".join(parts[: n + 1]) for n in range(len(parts))}
+        return loaded
+
     def visible(self, qualified: str, at: ast.AST) -> str | None:
         """How an import of this very object (or of a module holding it) spells it at `at`; None when nothing does."""
-        scope: Scope | None = self.scope(at)
-        start = scope
+        start = self.scope(at)
+        scope: Scope | None = start
+        inner: list[Scope] = []
         best: str | None = None
-        seen: set[str] = set()
-        while scope is not None and start is not None:
-            if not (scope.is_class and scope is not start):
-                for name, bindings in scope.bindings.items():
-                    if name in seen:
-                        continue
-                    seen.add(name)
-                    spelled = self._spelled_through(name, bindings, qualified, at)
+        while scope is not None:
+            if scope is start or not scope.is_class:
+                for name in scope.imported:
+                    if any(name in s.bindings for s in inner):
+                        continue  # shadowed on the way
+                    spelled = self._spelled_through(name, scope.bindings[name], qualified, at)
                     if spelled and (best is None or _taste(spelled, qualified) < _taste(best, qualified)):
                         best = spelled
+                inner.append(scope)
             scope = scope.parent
         return best
 

@@ -41,6 +41,8 @@ class Scope:
     node: ast.AST
     parent: Scope | None
     bindings: dict[str, list[Binding]] = field(default_factory=dict)
+    imported: dict[str, None] = field(default_factory=dict)
+    """Names bound by an import, in order."""
     outer: dict[str, str] = field(default_factory=dict)
     """Names declared ``global`` or ``nonlocal``."""
 
@@ -131,6 +133,8 @@ class _Walker:
         statement = self._statement(node)
         binding = Binding(name, kind, node, statement, qualified, value)
         target.bindings.setdefault(name, []).append(binding)
+        if kind == "import":
+            target.imported[name] = None
         return binding
 
     def _owner(self, node: ast.AST) -> ast.AST | None:

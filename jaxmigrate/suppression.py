@@ -20,7 +20,7 @@ def skips_file(source: Source) -> bool:
 
 def is_suppressed(source: Source, proposal: Proposal) -> bool:
     """Whether a comment silences a codemod on the lines of a proposal, or on the import that its old name came through."""
-    if b"jaxmigrate:" not in source.utf8:
+    if not source.has_directives:
         return False
     imported = proposal.old.statement if proposal.old else None
     if isinstance(imported, (ast.Import, ast.ImportFrom)) and silenced(source, imported, proposal.codemod):
@@ -30,7 +30,7 @@ def is_suppressed(source: Source, proposal: Proposal) -> bool:
 
 def silenced(source: Source, node: ast.AST, codemod: str = "") -> bool:
     """Whether a comment on the lines of `node` silences `codemod` (or any, without one)."""
-    if b"jaxmigrate:" not in source.utf8:
+    if not source.has_directives:
         return False
     start, end = source.span(node)
     first = source.position(start).line

@@ -434,6 +434,9 @@ _INFER: Mapping[type[ast.expr], Callable[..., str | None]] = {
 }  # fmt: skip
 
 
+_LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+
+
 def _narrowed(source: Source, node: ast.expr) -> str | None:
     """The type an ``isinstance`` test around or before `node` gives it."""
     if not isinstance(node, (ast.Name, ast.Attribute)) or "isinstance" not in source.by_id:
@@ -455,6 +458,8 @@ def _tests_that_hold(ancestor: ast.AST, child: ast.AST) -> Iterator[ast.expr]:
     in_body = isinstance(ancestor, (ast.If, ast.While)) and child in ancestor.body
     if isinstance(ancestor, (ast.If, ast.While, ast.IfExp)) and (in_body or child is ancestor.body):
         yield ancestor.test
+    elif isinstance(ancestor, (ast.If, ast.IfExp)) and child is not ancestor.test:  # in the else part
+        yield from _denied(ancestor.test)
     elif isinstance(ancestor, ast.BoolOp) and isinstance(ancestor.op, ast.And):
         yield from ancestor.values[: next((i for i, v in enumerate(ancestor.values) if v is child), 0)]
     elif isinstance(ancestor, (ast.ListComp, ast.SetComp, ast.GeneratorExp)) and child is ancestor.elt:
@@ -463,10 +468,26 @@ def _tests_that_hold(ancestor: ast.AST, child: ast.AST) -> Iterator[ast.expr]:
         for block in ("body", "orelse", "finalbody"):
             siblings = getattr(ancestor, block, None)
             if isinstance(siblings, list) and child in siblings:
-                yield from (s.test for s in siblings[: siblings.index(child)] if isinstance(s, ast.Assert))
+                yield from _held_since(siblings[: siblings.index(child)])
+
+
+def _held_since(statements: list[ast.stmt]) -> Iterator[ast.expr]:
+    """The conditions that are true once these statements have run through."""
+    for statement in statements:
+        if isinstance(statement, ast.Assert):
+            yield statement.test
+        elif isinstance(statement, ast.If) and not statement.orelse and isinstance(statement.body[-1], _LEAVES):
+            yield from _denied(statement.test)
+
+
+def _denied(test: ast.expr) -> Iterator[ast.expr]:
+    """The condition that is true when `test`, a negation, is false."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        yield test.operand
 
 
 def _tested(source: Source, test: ast.expr, wanted: str) -> str | None:
+    test = source.value_of(test) if isinstance(test, ast.Name) else test
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
         return next((k for v in test.values if (k := _tested(source, v, wanted))), None)
     is_test = isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "isinstance"

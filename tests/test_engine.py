@@ -102,6 +102,10 @@ CASES = {
         "import jax\ndef f(x=jax):\n    from jax.numpy import DeviceArray\n\n    return DeviceArray\n",
         "import jax\ndef f(x=jax):\n    return jax.Array\n",
     ),
+    "submodule_stays_loaded": (
+        "import jax\nfrom jax.experimental.pjit import PartitionSpec\nf = jax.experimental.pjit.pjit(g, PartitionSpec)\n",
+        "import jax\nimport jax.experimental.pjit\nfrom jax.sharding import PartitionSpec\nf = jax.experimental.pjit.pjit(g, PartitionSpec)\n",
+    ),
     "imports_are_not_pulled_before_what_prepares_them": (
         "import os\nos.environ['XLA_FLAGS'] = 'x'\nfrom jax.numpy import DeviceArray\n\ndef f(x: DeviceArray): ...\n",
         "import os\nos.environ['XLA_FLAGS'] = 'x'\nimport jax\n\ndef f(x: jax.Array): ...\n",
@@ -174,6 +178,10 @@ CASES = {
     "call_edit_keeps_comments_and_layout": (
         "import jax\nf = jax.old.old_jit(\n    g,  # the function\n    gda=True,\n    in_axes=1,\n)\n",
         "import jax\nf = jax.jit(\n    g,  # the function\n    in_shardings=1,\n)\n"),
+    "comments_of_a_dropped_argument_move_to_the_one_before": (
+        "import jax\nf = jax.old.old_jit(\n    g,  # g\n    gda=True,  # all of it\n    # on the next\n    in_axes=1,\n)\n",
+        "import jax\nf = jax.jit(\n    g,  # g; all of it\n    # on the next\n    in_shardings=1,\n)\n",
+    ),
     "nested_calls_go_inner_first": (
         "import jax\njax.old.old_jit(jax.old.old_jit(f, in_axes=jax.old.make(1, 2, 3)), gda=1)\n",
         "import jax\njax.jit(jax.jit(f, in_shardings=jax.make_array_from_callback(1, jax.sharding.NamedSharding(2), 3)))\n"),
@@ -223,7 +231,7 @@ def test_bytes_outside_the_edit_stay(before: bytes, after: bytes) -> None:
 
 
 def test_a_comment_that_goes_with_an_edit_makes_it_review() -> None:
-    source = "import jax\nf = jax.old.old_jit(g,\n    gda=True,  # important\n    in_axes=1)\n"
+    source = "import jax\nf = jax.old.make(s,  # important\n    m, c)\n"
     result = run(source, pack=PACK)
     (finding,) = applied(result)
     assert finding.applicability is Applicability.REVIEW
