@@ -69,7 +69,7 @@ def parse(text: str) -> ast.Module:
             warnings.simplefilter("ignore")
             return ast.parse(text)
     except SyntaxError as error:
-        hint = " (Python 2?)" if _looks_like_python2(text, error) else ""
+        hint = _hint(text, error)
         raise SourceError(f"line {error.lineno}: {error.msg}{hint}") from None
     except RecursionError:
         return _parse_deep(text)
@@ -104,9 +104,20 @@ def _parse_deep(text: str) -> ast.Module:
     return found[0]
 
 
-def _looks_like_python2(text: str, error: SyntaxError) -> bool:
-    lines = text.splitlines()
+def _hint(text: str, error: SyntaxError) -> str:
+    """Which other Python the line may have been written for."""
+    lines = re.split(r"\r\n|\r|\n", text)
     line = lines[error.lineno - 1] if error.lineno and error.lineno <= len(lines) else ""
+    if _looks_like_python2(line):
+        return " (Python 2?)"
+    if re.search(r"^\s*type\s+\w+\s*[\[=]|^\s*(?:async\s+)?def\s+\w+\[|^\s*class\s+\w+\[|\bf['\"]|^\s*except\b.*,", line):
+        import sys
+
+        return f" (newer syntax than this Python {sys.version_info[0]}.{sys.version_info[1]} knows?)"
+    return ""
+
+
+def _looks_like_python2(line: str) -> bool:
     return bool(re.search(r"^\s*(print|exec)\s+[^=(\s]|^\s*except\s+[\w.]+\s*,|^\s*raise\s+\w+\s*,|\b0\d+\b|<>", line))
 
 

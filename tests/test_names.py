@@ -154,7 +154,13 @@ def test_project_index_follows_a_re_export() -> None:
 
 @pytest.mark.parametrize(
     ("text", "reason"),
-    [("def f(:\n", "line 1"), ("print 'x'\n", "Python 2"), ("x = " + "(" * 3000 + ")" * 3000, "nested"), ("\tx = 1\n", "line 1")],
+    [
+        ("def f(:\n", "line 1"),
+        ("class A[(T]: pass\n", "newer syntax"),
+        ("print 'x'\n", "Python 2"),
+        ("x = " + "(" * 3000 + ")" * 3000, "nested"),
+        ("\tx = 1\n", "line 1"),
+    ],
 )
 def test_unparsable_source_says_why(text: str, reason: str) -> None:
     with pytest.raises(SourceError, match=reason):
