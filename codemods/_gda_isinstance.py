@@ -24,23 +24,39 @@ def tested(site: NameSite) -> Reports:
     call = call_around(site)
     if call is None:
         return review(site, "is true for every array")
-    if isinstance(call.func, ast.Attribute) and call.func.attr == "assertNotIsInstance":
+    if _is_denied_in_test_case(site, call):
         return site.manual("every array of JAX is a jax.Array now, so this assertion would fail: test what tells them apart")
     if site.direct and _is_leaf_test(site, call):
         return Rewrite("this leaf test may find every jax.Array: they are leaves anyway", SAFE, ())
     if site.direct and _is_beside_array(site, call):
         return Rewrite("jax.Array is among these types already", SAFE, ())
+    return _dropped(site, call) or _narrowed(site, call) or _widened(site, call)
+
+
+def _dropped(site: NameSite, call: ast.Call) -> Reports:
+    """Where the code for GDAs has to go."""
+    refusal = _refusal(site, call)
+    if refusal and call.args[1] is not site.node:
+        return _without_kind(site, call, refusal)
     other = _own_test(site, call) if call.args[1] is site.node else None
-    why = f"jax.Array has its own test in line {site.source.original_line(other)}" if other is not None else _refusal(site, call)
-    if why and (report := _without(site, call, why)):
-        return report
+    why = f"jax.Array has its own test in line {site.source.original_line(other)}" if other is not None else refusal
+    return _without(site, call, why) if why else None
+
+
+def _narrowed(site: NameSite, call: ast.Call) -> Reports:
+    """Where not every array is meant."""
     if site.option(_OPTION, "jax-array") == "multiprocess":
         return _spans_processes(site, call, "as the option multiprocess asks")
-    if call.args[1] is site.node and (local := _local_test(site, call)) and site.source.is_pure(call.args[0]):
+    if call.args[1] is not site.node or not site.source.is_pure(call.args[0]):
+        return None
+    if local := _local_test(site, call):
         line = site.source.original_line(local)
         return _spans_processes(site, call, f"since arrays of one process are tested for in line {line}")
-    if call.args[1] is site.node and _asks_for_mesh(site, call) and site.source.is_pure(call.args[0]):
-        return _has_mesh(site, call)
+    return _has_mesh(site, call) if _asks_for_mesh(site, call) else None
+
+
+def _widened(site: NameSite, call: ast.Call) -> Reports:
+    """Where every array is meant."""
     evidence = site.may_be_traced()
     tracers = f" and for tracers ({evidence})" if evidence else ", tracers included"
     advice = f"to find only arrays that span processes, set the option {_OPTION} to multiprocess"
@@ -48,6 +64,13 @@ def tested(site: NameSite) -> Reports:
     if isinstance(report, Rewrite) and call.args[1] is site.node and _has_twin(site):
         return Rewrite(report.message, report.applicability, (site.replace("{jax.Array}"),))
     return report
+
+
+def _is_denied_in_test_case(site: NameSite, call: ast.Call) -> bool:
+    """``assertNotIsInstance(x, GDA)`` and ``assertFalse(isinstance(x, GDA))``."""
+    outer = site.source.parent(call)
+    called = [c.func.attr for c in (call, outer) if isinstance(c, ast.Call) and isinstance(c.func, ast.Attribute)]
+    return "assertNotIsInstance" in called or "assertFalse" in called
 
 
 def _has_twin(site: NameSite) -> bool:
@@ -136,6 +159,18 @@ def _refusal(site: NameSite, call: ast.Call) -> str:
     )
     asserted = isinstance(parent, ast.UnaryOp) and isinstance(site.source.parent(parent), ast.Assert)
     return "what was refused of it here must not be refused of every array" if refused or asserted else ""
+
+
+def _without_kind(site: NameSite, call: ast.Call, why: str) -> Reports:
+    """Take the class out of the types that are refused with it."""
+    kinds = call.args[1]
+    others = [e for e in kinds.elts if e is not site.node] if isinstance(kinds, ast.Tuple) else []
+    if not others or not site.direct:
+        return site.manual(f"no value is a GlobalDeviceArray any more, and {why}: take it out of these types")
+    pieces: dict[str, Piece] = {f"kind{number}": element for number, element in enumerate(others)}
+    holes = ", ".join(f"{{{name}}}" for name in pieces)
+    new = site.replace(holes if len(others) == 1 else f"({holes})", kinds, **pieces)
+    return Rewrite(f"no value is a GlobalDeviceArray any more, and {why}: it goes from these types", REVIEW, (new,))
 
 
 def _without(site: NameSite, call: ast.Call, why: str) -> Reports:

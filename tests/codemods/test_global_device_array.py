@@ -104,6 +104,7 @@ def test_unchanged(source: str) -> None:
             ["cannot be imported", "subclass"],
             id="what-a-subclass-has-of-its-own",
         ),
+        pytest.param(IMPORT + "self.assertFalse(isinstance(x, GlobalDeviceArray))\n", ["cannot be imported", "would fail"], id="asserted-to-be-false"),
         pytest.param(IMPORT + "x = getattr(GlobalDeviceArray, name)\n", ["cannot be imported", "getattr"], id="getattr-of-the-class"),
         pytest.param(IMPORT + "x = GlobalDeviceArray.local_data\n", ["cannot be imported", "abstract"], id="method-of-the-class"),
         pytest.param(IMPORT + "handlers[GlobalDeviceArray] = f\n", ["cannot be imported", "key"], id="key-of-a-registry"),
@@ -260,9 +261,10 @@ def test_comments_between_the_arguments_stay() -> None:
     )
 
 
-def test_comment_of_a_dropped_argument_makes_it_a_review() -> None:
-    found = applied(run(f"import jax\n{GDA}x = GDA.from_callback(\n    s,\n    m,\n    spec,  # rows only\n    cb,\n)\n", select=SELECT))
-    assert any("rows only" in f.message and f.applicability is Applicability.REVIEW for f in found)
+def test_comment_of_a_dropped_argument_is_kept_or_said() -> None:
+    result = run(f"import jax\n{GDA}x = GDA.from_callback(\n    s,\n    m,\n    spec,  # rows only\n    cb,\n)\n", select=SELECT)
+    said = any("rows only" in f.message and f.applicability is Applicability.REVIEW for f in applied(result))
+    assert said or b"rows only" in result.after
 
 
 def test_axes_that_move_past_an_effect_are_said() -> None:
@@ -635,3 +637,20 @@ def test_tests_rewritten_before_their_import_are_not_taken_for_those_of_arrays(f
     text = run(source, select=["global-device-array", "gda-attributes"]).after.decode()
     assert f"    if {kept}: return" in text
     assert "    if isinstance(x, jax.Array) or y: return 2\n    if isinstance(x, jax.Array): return 3\n" in text
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param("assert not isinstance(x, (GDA, str))", "assert not isinstance(x, str)", id="assertion"),
+        pytest.param("assert not isinstance(x, (str, GDA, int)), 'no'", "assert not isinstance(x, (str, int)), 'no'", id="assertion-of-three"),
+        pytest.param("if isinstance(x, (GDA, str)): raise TypeError(x)", "if isinstance(x, str): raise TypeError(x)", id="branch"),
+    ],
+)
+def test_other_types_are_still_refused(before: str, after: str) -> None:
+    rewritten(GDA + f"import jax\ndef f(x):\n    {before}\n    return x\n", f"import jax\ndef f(x):\n    {after}\n    return x\n", select=SELECT)
+
+
+def test_types_that_are_refused_in_a_union_are_left_to_a_human() -> None:
+    source = GDA + "def f(x):\n    assert not isinstance(x, GDA | str)\n"
+    unchanged(source, select=SELECT, findings=["cannot be imported", "take it out of these types"])
