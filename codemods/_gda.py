@@ -202,14 +202,15 @@ def _is_free(source: Source, name: str) -> bool:
 def room_before(source: Source, node: ast.expr) -> ast.stmt | None:
     """The statement before which parts of `node` can be computed without changing what happens when; None if there is none."""
     statement = source.statement(node)
-    if not isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Return, ast.Expr)):
+    head = statement.iter if isinstance(statement, ast.For) else None  # evaluated once, before the loop
+    if not isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Return, ast.Expr, ast.For)):
         return None
     if isinstance(source.parent(statement), ast.ClassDef):
         return None
     child: ast.AST = node
     for ancestor in source.ancestors(node):
         if ancestor is statement:
-            return statement
+            return statement if head is None or child is head else None
         if not isinstance(ancestor, _EAGER) or not _is_reached_first(source, ancestor, child):
             return None
         child = ancestor

@@ -654,3 +654,19 @@ def test_other_types_are_still_refused(before: str, after: str) -> None:
 def test_types_that_are_refused_in_a_union_are_left_to_a_human() -> None:
     source = GDA + "def f(x):\n    assert not isinstance(x, GDA | str)\n"
     unchanged(source, select=SELECT, findings=["cannot be imported", "take it out of these types"])
+
+
+def test_call_in_the_head_of_a_loop_is_written_out_before_it() -> None:
+    rewritten(
+        "import jax\n" + GDA + "for s in f(GDA.from_batched_callback(shape, m, p, cb)):\n    g(s)\n",
+        """
+        import jax
+        sharding = jax.sharding.NamedSharding(m, p)
+        shard_indices = sharding.addressable_devices_indices_map(shape)
+        shards = cb(list(shard_indices.values()))
+        for s in f(jax.make_array_from_single_device_arrays(shape, sharding, [jax.device_put(s, d) for s, d in zip(shards, shard_indices)])):
+            g(s)
+        """,
+        select=SELECT,
+    )
+    unchanged(GDA + "while GDA.from_batched_callback(shape, m, p, cb):\n    g(s)\n", select=SELECT, findings=2)
