@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -81,19 +82,27 @@ def _calls_with(source: Source, keyword: str | None) -> Iterator[ast.Call]:
         parents = [source.parent(k) for k in source.keywords.get(keyword, ())]
         yield from (p for p in parents if isinstance(p, ast.Call))
         return
-    for name in source.names(*PJIT):  # what gets pjit by another name, with ** alone
-        parent = source.parent(name)
+    for node in _other_names(source):  # with ** alone
+        call = source.parent(node)
+        if isinstance(call, ast.Call) and any(k.arg is None for k in call.keywords):
+            yield call
+
+
+def _other_names(source: Source) -> Iterator[ast.Name]:
+    """The uses of names that pjit may have by an assignment."""
+    names: set[str] = set()
+    for reference in source.names(*PJIT):
+        parent = source.parent(reference)
         while isinstance(parent, (ast.IfExp, ast.BoolOp)):
             parent = source.parent(parent)
-        for target in parent.targets if isinstance(parent, ast.Assign) else ():
-            nodes = source.by_id.get(target.id, ()) if isinstance(target, ast.Name) else ()
-            callers = [source.parent(n) for n in nodes if isinstance(n.ctx, ast.Load)]
-            yield from (c for c in callers if isinstance(c, ast.Call) and any(k.arg is None for k in c.keywords))
+        names.update(t.id for t in getattr(parent, "targets", ()) if isinstance(parent, ast.Assign) and isinstance(t, ast.Name))
+    for name in sorted(names):
+        yield from (n for n in source.by_id.get(name, ()) if isinstance(n.ctx, ast.Load))
 
 
 def _is_passed_on(source: Source) -> bool:
     """Whether pjit itself is an argument of a call, so that a parameter may be pjit."""
-    for name in source.names(*PJIT):
+    for name in itertools.chain(source.names(*PJIT), _other_names(source)):
         parent = source.parent(name)
         if isinstance(parent, ast.keyword) or (isinstance(parent, ast.Call) and name in parent.args):
             call = source.parent(parent) if isinstance(parent, ast.keyword) else parent

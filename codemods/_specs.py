@@ -43,6 +43,12 @@ SHARDINGS = frozenset(
 )  # fmt: skip
 
 
+def short(source: Source, node: ast.AST) -> str:
+    """The text of `node` for a message."""
+    text = " ".join(source.segment(node).split())
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
 def is_none(node: ast.expr) -> bool:
     """Whether `node` is the constant None."""
     return isinstance(node, ast.Constant) and node.value is None

@@ -108,11 +108,23 @@ def _wrapped(site: FileSite, wrappers: list[Wrapper], splats: set[ast.expr]) -> 
             for call in wrapper.calls:
                 yield from _keywords(site, call, outside, splats, REVIEW if inside else SAFE)
             continue
-        mentions = [*own.written, *own.read, *(c for c in wrapper.calls if any(k.arg in outside for k in c.keywords))]
-        for node in mentions:
-            old = _old_name(node, table)
+        inside_names = [(node, _old_name(node, table)) for node in (*own.written, *own.read)]
+        for node, old in (*inside_names, *((c, _brought(source, c, outside, splats)) for c in wrapper.calls)):
             if old is not None:
                 yield Manual(_NOT_ONLY.format(function=wrapper.name, old=old, new=table[old]), at=node)
+
+
+def _brought(source: Source, call: ast.Call, table: dict[str, str], splats: set[ast.expr]) -> str | None:
+    """The first old name that a call passes, as a keyword or by ``**``."""
+    for keyword in call.keywords:
+        if keyword.arg in table:
+            return keyword.arg
+        if keyword.arg is None:
+            changes, blamed = _splat(source, keyword.value, table, splats)
+            names = [source.utf8[c.start : c.end].decode() for c in changes if isinstance(c, ReplaceText)]
+            if names or isinstance(blamed, ast.expr):
+                return names[0] if names else _old_name(blamed, table) if isinstance(blamed, ast.expr) else None
+    return None
 
 
 def _written(source: Source, node: ast.expr, table: dict[str, str]) -> Iterator[Change]:

@@ -41,6 +41,7 @@ from jaxmigrate_codemods._specs import (
     is_replicated,
     parts,
     sentinels,
+    short,
 )
 
 if TYPE_CHECKING:
@@ -259,7 +260,7 @@ def _converted_call(source: Source, use: Pjit, called: Called, specs: list[ast.e
     try:
         triples = [(a, copied_spec(source, s, called.call)) for a, s in wanted]
     except Unreadable as problem:
-        raise _Manual(f"the spec {source.segment(problem.node)!r} cannot be written at {where}") from None
+        raise _Manual(f"the spec {short(source, problem.node)!r} cannot be written at {where}") from None
     if mesh.binds is not None:
         yield mesh.binds
     yield from _in_a_statement(source, called.call, triples, mesh.mesh) or _inline(triples, mesh.mesh)

@@ -24,7 +24,7 @@ from jaxmigrate.codemod import (
 )
 from jaxmigrate_codemods import _host_local, _mesh
 from jaxmigrate_codemods._pjit import Called, Pjit, grouped, is_guarded, uses
-from jaxmigrate_codemods._specs import HOST_LOCAL, TO_LOCAL, Unreadable, copied_spec, is_replicated, spliced
+from jaxmigrate_codemods._specs import HOST_LOCAL, TO_LOCAL, Unreadable, copied_spec, is_replicated, short, spliced
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
@@ -111,15 +111,10 @@ def _call(source: Source, use: Pjit, called: Called) -> Manual | tuple[Rewrite, 
     try:
         changes = _changes(source, use, called, inputs, mesh.mesh)
     except Unreadable as problem:
-        why = f"the spec {source.segment(problem.node)!r} cannot be written here"
+        why = f"the spec {short(source, problem.node)!r} cannot be written here"
         return Manual(_NO_MATCH.format(why=why), at=called.call)
-    names = ", ".join(dict.fromkeys(_short(source, i.argument) for i in inputs))
+    names = ", ".join(dict.fromkeys(short(source, i.argument) for i in inputs))
     return Rewrite(_ASSUMES.format(names=names), UNSAFE, tuple(changes), at=called.call), mesh
-
-
-def _short(source: Source, node: ast.AST) -> str:
-    text = " ".join(source.segment(node).split())
-    return text if len(text) <= 40 else text[:37] + "..."
 
 
 def _changes(source: Source, use: Pjit, called: Called, inputs: list[_host_local.Input], mesh: Piece) -> list[Change]:

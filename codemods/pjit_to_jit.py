@@ -38,7 +38,7 @@ from jaxmigrate_codemods._pjit import (
     is_guarded,
     use_of,
 )
-from jaxmigrate_codemods._specs import SHARDINGS, UNSPECIFIED, is_none, is_spec, spec_name, spliced
+from jaxmigrate_codemods._specs import SHARDINGS, UNSPECIFIED, is_none, is_spec, short, spec_name, spliced
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
@@ -169,7 +169,7 @@ def _leaves(source: Source, node: ast.expr, depth: int = 8) -> Iterator[tuple[as
     elif isinstance(node, (ast.Name, ast.Attribute)) and depth and (behind := source.definition(node)) is not None:
         yield from _named(source, node, behind, depth)
     else:
-        raise _Stays(f"the shardings {_short(source, node)} cannot be read off")
+        raise _Stays(f"the shardings {short(source, node)} cannot be read off")
 
 
 def _named(
@@ -188,22 +188,17 @@ def _named(
         if _only_use(source, node):
             yield from leaves
         elif any(spec is None for _, spec in leaves) or not leaves:
-            raise _Stays(f"the shardings behind {_short(source, node)} serve other code too, and hold None")
+            raise _Stays(f"the shardings behind {short(source, node)} serve other code too, and hold None")
         else:
             yield node, _TREE
     else:
-        raise _Stays(f"the shardings behind {_short(source, node)} cannot be read off")
+        raise _Stays(f"the shardings behind {short(source, node)} cannot be read off")
 
 
 def _only_use(source: Source, node: ast.Name) -> bool:
     scope = source.lookup(node.id, source.scope(node))[1]
     consumed = scope is source.scope_root and node.id in source.index.consumed.get(source.module, ())
     return not consumed and all(n is node for n in source.by_id[node.id] if isinstance(n.ctx, ast.Load))
-
-
-def _short(source: Source, node: ast.AST) -> str:
-    text = " ".join(source.segment(node).split())
-    return text if len(text) <= 40 else text[:37] + "..."
 
 
 def _context(source: Source, use: Pjit) -> _mesh.Context:
@@ -235,7 +230,7 @@ def _suspicion(source: Source, place: ast.AST) -> str:
     if suspect is None:
         return ""
     advice = ": annotate it" if isinstance(suspect, ast.Name) else ""
-    return f"; `{_short(source, suspect)}` may be something else than a mesh{advice}"
+    return f"; `{short(source, suspect)}` may be something else than a mesh{advice}"
 
 
 def _follows_its_inputs(source: Source, use: Pjit) -> None:

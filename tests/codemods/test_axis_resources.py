@@ -272,3 +272,20 @@ def test_wrapper_with_a_parameter_that_it_puts_in() -> None:
 def test_needs_the_release_that_gave_the_keywords() -> None:
     result = testing.run(IMPORT + "f = pjit(len, in_axis_resources=P())\n", select="axis-resources")
     assert str(result.requires) == "0.4.4"
+
+
+def test_wrapper_that_is_cached_and_gets_a_dict() -> None:
+    source = (
+        "@cache\ndef make(name, **kw):\n    return pjit(len, **kw)\n"
+        "def named(in_axis_resources, **more):\n    opts = dict(**more)\n    opts['in_axis_resources'] = in_axis_resources\n"
+        "    return make('f', **opts)\n"
+    )
+    unchanged(IMPORT + source, findings=["`make` hands in_axis_resources to pjit"])
+
+
+def test_pjit_or_a_stand_in_that_is_passed_on() -> None:
+    source = (
+        "if flag:\n    maybe = noop\nelse:\n    maybe = pjit\nmodel = Model(maybe=maybe)\n"
+        "class Model:\n    def __init__(self, maybe):\n        self.init = maybe(len, in_axis_resources=P())\n"
+    )
+    unchanged(IMPORT + source, findings=["may be pjit, which knows in_axis_resources as in_shardings only"])

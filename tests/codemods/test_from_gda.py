@@ -272,3 +272,11 @@ def test_lines_are_those_of_the_file_as_it_was() -> None:
     )
     found = testing.findings(source)
     assert any("FROM_GDA comes from line 4" in f.message for f in found), found
+
+
+def test_long_specs_are_cut_in_messages() -> None:
+    spec = "rules(\n    " + "first_rule, " * 8 + "\n)"
+    mixed(
+        f"f = pjit(g, in_axis_resources=(FROM_GDA, {spec}))\nwith mesh:\n    f(a, b)\n",
+        "the spec 'rules( first_rule, first_rule, first_...'",
+    )
