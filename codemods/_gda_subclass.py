@@ -34,8 +34,8 @@ def derived(site: NameSite) -> Iterator[Manual]:
     family = _family(site.source, owner)
     own = {name for member in family for name in _defined(member)}
     for name, instead in _INHERITED.items():
-        for node in site.source.by_attribute.get(name, ()) if name not in own else ():
-            if _is_of(site.source, node, family):
+        for node in site.source.by_attribute.get(name, ()):
+            if _is_of(site.source, node, family) and (name not in own or is_super(node.value)):
                 yield site.manual(f"{name} comes from GlobalDeviceArray, which is gone: of the array held it is {instead}", node)
     for name in _CONSTRUCTORS if "__init__" not in own else _CONSTRUCTORS[1:]:
         for made in _constructions(site.source, name, family):
@@ -71,11 +71,16 @@ def _is_of(source: Source, node: ast.Attribute, family: list[ast.ClassDef]) -> b
     """Whether the attribute is taken from one of these classes, or from an instance."""
     value = node.value
     if isinstance(value, ast.Call):
-        inner = getattr(value.func, "id", "") == "super" and not value.args
-        return (inner and source.enclosing_class(node) in family) or _class_of(source, value.func) in family
+        inner = is_super(value) and source.enclosing_class(node) in family
+        return inner or _class_of(source, value.func) in family
     if isinstance(value, ast.Name) and value.id in ("self", "cls"):
         return source.enclosing_class(node) in family
     return _class_of(source, value) in family or (node.attr in _OWN and source.infer(value) == "?other")
+
+
+def is_super(node: ast.expr) -> bool:
+    """Whether this is ``super()``."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
 
 
 def _constructions(source: Source, name: str, family: list[ast.ClassDef]) -> Iterator[ast.AST]:

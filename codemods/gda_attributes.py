@@ -14,6 +14,7 @@ from jaxmigrate.codemod import REVIEW, SAFE, UNSAFE, AttributeSite, Codemod, Rep
 from jaxmigrate.model import Applicability
 from jaxmigrate_codemods._gda import ARRAY, is_gda
 from jaxmigrate_codemods._gda_behind import behind, following, same
+from jaxmigrate_codemods._gda_subclass import is_super
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
@@ -66,7 +67,7 @@ def _judge(site: AttributeSite) -> _Verdict | None:
 
 
 def _is_self(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name) and node.id in ("self", "cls")
+    return (isinstance(node, ast.Name) and node.id in ("self", "cls")) or is_super(node)
 
 
 def _uses_jax(source: Source) -> bool:

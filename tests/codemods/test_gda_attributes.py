@@ -26,6 +26,7 @@ def of_gda(before: str, after: str, **kw: object) -> None:
         pytest.param("import jax\nx = [1]\nprint(x.local_shards)\n", id="list"),
         pytest.param("import jax\nclass A:\n    local_shards = ()\ndef f(a: A):\n    return a.local_shards\n", id="own-class"),
         pytest.param("import jax\nclass A:\n    def f(self):\n        return self.local_shards\n", id="own-attribute"),
+        pytest.param("import jax\nclass A(B):\n    def f(self):\n        return super().local_shards, super().local_data(0)\n", id="of-a-base-class"),
         pytest.param("import jax\nclass A:\n    @property\n    def local_shards(self):\n        return 1\n", id="own-property"),
         pytest.param("import jax\nfor shard in tensor.local_shards(): print(shard)\n", id="method-of-torch-sharded-tensors"),
         pytest.param("import jax\nd = {'local_shards': 1}\nf('local_data', x)\n", id="strings"),

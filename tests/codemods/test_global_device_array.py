@@ -104,6 +104,11 @@ def test_unchanged(source: str) -> None:
             ["cannot be imported", "subclass"],
             id="what-a-subclass-has-of-its-own",
         ),
+        pytest.param(
+            IMPORT + "class A(GlobalDeviceArray):\n    @property\n    def local_shards(self): return super().local_shards[:1]\n",
+            ["cannot be imported", "subclass", "held it is addressable_shards"],
+            id="what-a-subclass-extends",
+        ),
         pytest.param(IMPORT + "self.assertFalse(isinstance(x, GlobalDeviceArray))\n", ["cannot be imported", "would fail"], id="asserted-to-be-false"),
         pytest.param(IMPORT + "x = getattr(GlobalDeviceArray, name)\n", ["cannot be imported", "getattr"], id="getattr-of-the-class"),
         pytest.param(IMPORT + "x = GlobalDeviceArray.local_data\n", ["cannot be imported", "abstract"], id="method-of-the-class"),
