@@ -17,22 +17,24 @@ if TYPE_CHECKING:
 
 _WIDTH = 100
 _HOLE = re.compile(r"\{([\w.]+)\}")
+_OPENING = re.compile(rb"[(\[][ \t]*(\(*)")
 _GAP = re.compile(rb"([ \t)]*,)([ \t]*)\(*")
 Edit = tuple[ast.expr, Template]
 
 
-def broken(source: Source, call: ast.Call, edits: Iterable[Edit], dedent: int = 0) -> list[ReplaceText]:
-    """The line breaks that a call needs when `edits` are made inside it, and its lines move `dedent` columns to the left."""
-    start, end = source.span(call)
+def broken(source: Source, whole: ast.Call | ast.Tuple | ast.List, edits: Iterable[Edit], dedent: int = 0) -> list[ReplaceText]:
+    """The line breaks that a call or display needs when `edits` are made inside it, and its lines move `dedent` columns left."""
+    start, end = source.span(whole)
     growth = [(node, _length(source, new, node)) for node, new in edits if start <= source.span(node)[0] < end]
     layout = _Layout(source, growth, dedent, _newline(source.utf8))
-    if not any(layout.is_too_long(line(node)) for node, _ in growth):
+    if not any(layout.is_too_long(line(node)) for node, _ in growth) or not _is_bracketed(source, whole):
         return []
-    arguments = sorted([*call.args, *call.keywords], key=lambda a: source.span(a)[0])
-    line_start = source.offset(line(call), 0)
+    items: list[ast.expr | ast.keyword] = [*whole.args, *whole.keywords] if isinstance(whole, ast.Call) else [*whole.elts]
+    items.sort(key=lambda a: source.span(a)[0])
+    line_start = source.offset(line(whole), 0)
     leading = re.match(rb"[ \t]*", source.utf8[line_start:])
     indent = leading[0].decode()[: len(leading[0]) - dedent] if leading else ""
-    return list(layout.apart(arguments, source.span(call.func)[1], indent))
+    return list(layout.apart(items, source.span(whole.func)[1] if isinstance(whole, ast.Call) else start, indent))
 
 
 @dataclass(slots=True, eq=False)
@@ -57,14 +59,12 @@ class _Layout:
         spans = [source.span(i) for i in items]
         gaps = [source.utf8[a[1] : b[0]] for a, b in itertools.pairwise(spans)]
         first = source.utf8[opening : spans[0][0]]
-        if first.strip(b" \t") in (b"(", b"["):
-            if any(b"\n" in g or b"\r" in g for g in gaps):
-                inner = self._column(spans[0][0])  # aligned with the first
-            else:
-                inner = indent + source.indent_unit
-                yield ReplaceText(opening + 1, spans[0][0], self.newline + inner)
-        elif b"\n" in first or b"\r" in first:
-            inner = self._column(spans[0][0])
+        apart = next((s[0] for s, gap in zip(spans[1:], gaps, strict=True) if _breaks(gap)), None)
+        if _breaks(first) or apart is not None:  # as those that have lines of their own already
+            inner = self._column(spans[0][0] if _breaks(first) or apart is None else apart)
+        elif (found := _OPENING.fullmatch(first)) is not None:
+            inner = indent + source.indent_unit
+            yield ReplaceText(opening + 1, spans[0][0] - len(found[1]), self.newline + inner)
         else:
             return
         for number, gap in enumerate(gaps):
@@ -87,11 +87,23 @@ class _Layout:
         text = self.source.utf8[start:end]
         length = len(indent) + len(text) + sum(g for n, g in self.growth if start <= self.source.span(n)[0] < end)
         opening = self.source.span(value)[0]
-        bracket = self.source.utf8[opening : opening + 1]
-        if length <= _WIDTH or b"\n" in text or b"\r" in text:
+        if length <= _WIDTH or _breaks(text):
             return
-        if isinstance(value, (ast.Tuple, ast.List)) and value.elts and bracket in (b"(", b"["):
+        if isinstance(value, (ast.Tuple, ast.List)) and value.elts and _is_bracketed(self.source, value):
             yield from self.apart(value.elts, opening, indent)
+
+
+def _is_bracketed(source: Source, node: ast.expr) -> bool:
+    """Whether lines may end anywhere between the parts of `node`: not so for ``a, b`` and ``(a), b``."""
+    if not isinstance(node, ast.Tuple):
+        return True
+    start, end = source.span(node.elts[0]) if node.elts else (0, 0)
+    behind = source.utf8[end : source.utf8.find(b",", end)]
+    return source.utf8[source.span(node)[0] : start].count(b"(") > behind.count(b")")
+
+
+def _breaks(text: bytes) -> bool:
+    return b"\n" in text or b"\r" in text
 
 
 def _newline(text: bytes) -> str:

@@ -350,6 +350,10 @@ def _changes(source: Source, plan: _Plan, gone: set[ast.With]) -> Iterator[Chang
     for call in use.calls_with_arguments() if not positional else ():
         dedent = sum(w.body[0].col_offset - w.col_offset for w in gone if w in source.ancestors(call))
         yield from _layout.broken(source, call, edits, dedent)
+    for argument in (use.in_shardings(), use.out_shardings()):
+        tree = source.value_of(argument[1]) if argument is not None else None
+        if isinstance(tree, (ast.Tuple, ast.List)) and argument is not None and tree is not argument[1]:
+            yield from _layout.broken(source, tree, edits)
 
 
 def _named_sharding(source: Source, plan: _Plan, leaf: ast.expr, spec: ast.expr | None) -> Template:

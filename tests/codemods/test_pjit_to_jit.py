@@ -385,3 +385,26 @@ def test_elements_get_lines_where_one_argument_is_still_too_long() -> None:
 def test_lines_are_broken_with_the_ends_of_the_file(ending: str) -> None:
     after = testing.run((HEAD + LONG + CALL).replace("\n", ending).encode(), select="pjit-to-jit").after
     assert after.endswith(BROKEN.replace("\n", ending).encode() + b"y = f(x)" + ending.encode())
+
+
+def test_comment_between_the_arguments_keeps_its_place() -> None:
+    source = "f = pjit(\n    lambda *a: a, in_shardings=(P('x'), P('x')), out_shardings=P('x'),  # rows\n    donate_argnums=0)\n"
+    assert result(source + CALL) == (
+        "f = jax.jit(\n    lambda *a: a,\n    in_shardings=(NamedSharding(mesh, P('x')), NamedSharding(mesh, P('x'))),\n"
+        "    out_shardings=NamedSharding(mesh, P('x')),  # rows\n    donate_argnums=0)\ny = f(x)\n"
+    )
+
+
+def test_named_tuple_of_specs_gets_one_a_line() -> None:
+    source = "SPECS = (P('x'), P('x'), (P('x')), P('x'))\nf = pjit(lambda *a: a, in_shardings=SPECS)\n"
+    assert result(source + CALL) == (
+        "SPECS = (\n    NamedSharding(mesh, P('x')),\n    NamedSharding(mesh, P('x')),\n    (NamedSharding(mesh, P('x'))),\n"
+        "    NamedSharding(mesh, P('x')))\nf = jax.jit(lambda *a: a, in_shardings=SPECS)\ny = f(x)\n"
+    )
+
+
+@pytest.mark.parametrize("specs", ["P('x'), P('x'), P('x'), P('x')", "(P('x')), P('x'), \\\n    P('x'), P('x')"])
+def test_tuple_without_brackets_stays_on_its_line(specs: str) -> None:
+    text = result(f"SPECS = {specs}\nf = pjit(lambda *a: a, in_shardings=SPECS)\n" + CALL)
+    assert text.startswith("SPECS = ")
+    assert len(text.splitlines()) == len(specs.splitlines()) + 2
