@@ -166,10 +166,10 @@ def of_sharding(site: AttributeSite) -> Reports:
     text = site.text(site.value)
     if is_gda(kind) and not _only_tested(site):
         return Rewrite(message, SAFE, (new,))
-    if is_gda(kind) or kind == ARRAY or (kind is None and _is_behind_test(site)):
+    if is_gda(kind) or kind == ARRAY or (kind is None and (_is_behind_test(site) or _is_tested_element(site))):
         return Rewrite(f"{message}, assuming that {text} has a NamedSharding", REVIEW, (new,))
     if kind is None and _used_as_array(site):
-        return Rewrite(f"{message}, assuming that {text} is an array, as its shards are asked for", UNSAFE, (new,))
+        return Rewrite(f"{message}, assuming that {text} is an array, as its shards are asked for", REVIEW, (new,))
     return None
 
 
@@ -189,6 +189,29 @@ def _is_behind_test(site: AttributeSite) -> bool:
         if is_it and any(part in around for part in behind(source, test)):
             return True
     return False
+
+
+def _is_tested_element(site: AttributeSite) -> bool:
+    """Whether the function tests the elements of the same list elsewhere: ``all(isinstance(x, GDA) for x in xs)``."""
+    source, iterable = site.source, _iterable(site.source, site.value)
+    tests = filter(None, (_test_of_array(source, node) for node in source.by_id.get("isinstance", ())))
+    others = (_iterable(source, test.args[0]) for test in tests if iterable is not None)
+    return any(o is not None and iterable is not None and _is_equal(source, o, iterable) for o in others)
+
+
+def _iterable(source: Source, element: ast.expr) -> ast.expr | None:
+    """What a comprehension or loop around `element` takes it from."""
+    for ancestor in source.ancestors(element) if isinstance(element, ast.Name) else ():
+        loops = [ancestor] if isinstance(ancestor, ast.For) else getattr(ancestor, "generators", [])
+        for loop in loops:
+            if isinstance(loop.target, ast.Name) and isinstance(element, ast.Name) and loop.target.id == element.id:
+                found: ast.expr = loop.iter
+                return found
+    return None
+
+
+def _is_equal(source: Source, one: ast.expr, other: ast.expr) -> bool:
+    return source.function(one) is source.function(other) and ast.dump(one) == ast.dump(other)
 
 
 def _test_of_array(source: Source, node: ast.Name) -> ast.Call | None:
@@ -249,16 +272,18 @@ def global_shards(site: AttributeSite) -> Reports:
     if not (is_gda(kind) or kind == ARRAY or (kind is None and _uses_jax(site.source) and not _is_self(site.value))):
         return None
     parent = site.parent()
-    if _is_position(parent, site.node) or (isinstance(parent, ast.Call) and _called(parent) in ("zip", "enumerate")):
+    if (
+        _is_position(parent, site.node)
+        or isinstance(parent, ast.Compare)
+        or (isinstance(parent, ast.Call) and _called(parent) in ("zip", "enumerate"))
+    ):
         return site.manual(_ORDER)
     return None
 
 
 def _is_position(parent: ast.AST | None, node: ast.expr) -> bool:
-    """Whether one certain shard is taken, the first (which is any one) apart."""
-    if not (isinstance(parent, ast.Subscript) and parent.value is node) or isinstance(parent.slice, ast.Slice):
-        return False
-    return not (isinstance(parent.slice, ast.Constant) and parent.slice.value == 0)
+    """Whether certain shards are taken."""
+    return isinstance(parent, ast.Subscript) and parent.value is node
 
 
 def _called(call: ast.Call) -> str:

@@ -100,6 +100,7 @@ def named_sharding(site: CallSite) -> Reports:
 
 # -- gathering ------------------------------------------------------------------------------------------------------------------
 
+_SHARDS = ("local_shards", "local_data", "addressable_shards", "addressable_data", "global_shards")
 _FILLED = ("arange", "empty", "eye", "full", "linspace", "ones", "zeros")
 _GLOBAL = frozenset(
     {"jax.make_array_from_callback", "jax.make_array_from_single_device_arrays", "jax.make_array_from_process_local_data",
@@ -137,16 +138,46 @@ def _spans_processes(site: CallSite, value: ast.expr) -> tuple[Applicability, st
     if _gda.is_gda(kind):
         return SAFE, ""
     made = source.value_of(value)
-    if isinstance(made, ast.Call) and source.resolve(made.func) in _GLOBAL:
+    if (isinstance(made, ast.Call) and source.resolve(made.func) in _GLOBAL) or _is_sharded_result(source, value):
         return REVIEW, f", assuming that {site.text(value)} spans processes where there are several"
     if isinstance(made, ast.Call) and _is_local(source, made):
         return None
-    if kind == _gda.ARRAY:
+    if kind == _gda.ARRAY or (kind is None and _is_used_as_array(source, value)):
         return (
             UNSAFE,
             f", assuming that {site.text(value)} does: of arrays local to a process this makes one, where it stacked them",
         )
     return None
+
+
+def _is_sharded_result(source: Source, value: ast.expr) -> bool:
+    """Whether a name is bound, alone or with others, to what a function with shardings gives."""
+    if not isinstance(value, ast.Name):
+        return isinstance(value, ast.Call) and _gives_sharded(source, value.func)
+    bindings, _ = source.lookup(value.id, source.scope(value))
+    made = [b.statement.value for b in bindings if isinstance(b.statement, ast.Assign)]
+    return any(isinstance(call, ast.Call) and _gives_sharded(source, call.func) for call in made)
+
+
+def _gives_sharded(source: Source, function: ast.expr) -> bool:
+    """Whether a function is made by pjit, or by jit with shardings."""
+    makers = [source.value_of(function)]
+    if isinstance(function, ast.Name):
+        bindings, _ = source.lookup(function.id, source.scope(function))
+        makers += [d for b in bindings if isinstance(b.node, ast.FunctionDef) for d in b.node.decorator_list]
+    for maker in makers:
+        names = {source.resolve(n) for n in ast.walk(maker) if isinstance(n, (ast.Name, ast.Attribute))}
+        keywords = {k.arg for k in maker.keywords} if isinstance(maker, ast.Call) else set()
+        if "jax.experimental.pjit.pjit" in names or ("jax.jit" in names and keywords & {"in_shardings", "out_shardings"}):
+            return True
+    return False
+
+
+def _is_used_as_array(source: Source, value: ast.expr) -> bool:
+    """Whether the function asks the same value for its shards."""
+    wanted, function = ast.dump(value), source.function(value)
+    others = (node for name in _SHARDS for node in source.by_attribute.get(name, ()))
+    return any(ast.dump(node.value) == wanted and source.function(node) is function for node in others)
 
 
 def _is_local(source: Source, made: ast.Call) -> bool:

@@ -48,7 +48,7 @@ def of_gda(before: str, after: str, **kw: object) -> None:
         pytest.param("import jax\nprint(x.is_fully_replicated(axis))\n", id="method-with-an-argument"),
         pytest.param("import jax\nclass S:\n    def is_fully_replicated(self): ...\ndef f(s: S): return s.is_fully_replicated()\n", id="own-method"),
         pytest.param("import jax\ndef f(x: jax.Array):\n    for s in x.global_shards: print(s)\n", id="global-shards-in-any-order"),
-        pytest.param("import jax\ndef f(x: jax.Array): return {s.device: s for s in x.global_shards}, x.global_shards[0]\n", id="global-shards-by-device"),
+        pytest.param("import jax\ndef f(x: jax.Array): return {s.device: s for s in x.global_shards}\n", id="global-shards-by-device"),
         pytest.param("import jax\nx.local_shards = 3\n", id="assigned-on-something"),
         pytest.param("import jax\nprint('x.local_shards')  # x.local_data(0)\n", id="text"),
         pytest.param("import jax\nfrom pyspark.sql import df\nprint(df.local_data(a, b))\n", id="local-data-with-two-arguments"),
@@ -84,6 +84,7 @@ def test_unchanged(source: str) -> None:
         pytest.param("import jax\ndef f(x: jax.Array, m): return list(zip(m.devices.flat, x.global_shards))\n", ["order"], id="zipped"),
         pytest.param("import jax\ndef f(x: jax.Array): return [(i, s) for i, s in enumerate(x.global_shards)]\n", ["order"], id="enumerated"),
         pytest.param("import jax\ndef f(x: jax.Array, i): return x.global_shards[i]\n", ["order"], id="indexed"),
+        pytest.param("import jax\ndef f(x): return x.global_shards[0].data, x.global_shards == y\n", ["order", "order"], id="first-and-compared"),
     ],
 )
 def test_left_to_a_human(source: str, messages: list[str]) -> None:
@@ -94,7 +95,6 @@ def test_left_to_a_human(source: str, messages: list[str]) -> None:
     ("source", "part"),
     [
         pytest.param("import jax\nclass A:\n    local_shards = ()\ndef f(x): return x.local_shards\n", "class in this file", id="file-has-one-of-its-own"),
-        pytest.param("import jax\ndef f(x): return x.local_shards, x.mesh_axes\n", "its shards are asked for", id="axes-beside-shards"),
         pytest.param("import jax\nclass S:\n    def is_fully_replicated(self): ...\ndef f(s): return s.is_fully_replicated()\n", "class in this file", id="own-method"),
     ],
 )
@@ -180,3 +180,15 @@ def test_together_with_the_class() -> None:
         HEAD + "def f(x: GlobalDeviceArray, bufs):\n    return GlobalDeviceArray(x.shape, x.mesh, x.mesh_axes, bufs), x.local_data(1)\n",
         "import jax\ndef f(x: jax.Array, bufs):\n    return jax.make_array_from_single_device_arrays(x.shape, x.sharding, bufs), x.addressable_shards[1].data\n",
     )
+
+
+def test_mesh_and_axes_of_a_value_whose_shards_are_asked_for() -> None:
+    source = HEAD + "def f(x, m): return GlobalDeviceArray(x.shape, m, x.mesh_axes, [s.data for s in x.local_shards])\n"
+    after = run(source).after
+    assert b"NamedSharding(m, x.sharding.spec), [s.data for s in x.addressable_shards]" in after
+
+
+def test_elements_of_a_list_whose_elements_are_tested() -> None:
+    source = HEAD + "def f(xs, ys):\n    if not all(isinstance(x, GlobalDeviceArray) for x in xs): raise E\n    return [x.mesh for x in xs], [x.mesh_axes for x in ys]\n"
+    after = run(source, select=["gda-attributes", "global-device-array"]).after
+    assert b"return [x.sharding.mesh for x in xs], [x.mesh_axes for x in ys]" in after

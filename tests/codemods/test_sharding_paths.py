@@ -281,3 +281,26 @@ def test_unknown_manager_is_an_assumption() -> None:
     found = findings("import jax\nm.deserialize(global_meshes=a, mesh_axes=b, tensorstore_specs=c)\n", select=SELECT)
     assert [f.applicability for f in found] == [Applicability.REVIEW]
     assert "assuming that m is a GlobalAsyncCheckpointManager" in found[0].message
+
+
+@pytest.mark.parametrize(
+    ("source", "applicability"),
+    [
+        pytest.param("from jax.experimental.pjit import pjit\nf = pjit(g, out_axis_resources=p)\nw, y = f(x)\nprocess_allgather(y)", Applicability.REVIEW, id="pjit"),
+        pytest.param("f = jax.jit(g, out_shardings=p)\ny = f(x)\nprocess_allgather(y, tiled=False)", Applicability.REVIEW, id="jit"),
+        pytest.param(
+            "import functools\nfrom jax.experimental.pjit import pjit\n@functools.partial(pjit, out_axis_resources=p)\ndef f(x): return x\nprocess_allgather(f(x))",
+            Applicability.REVIEW,
+            id="decorated",
+        ),
+        pytest.param("def f(y):\n    print(y.addressable_shards)\n    return process_allgather(y)", Applicability.UNSAFE, id="shards-asked-for"),
+    ],
+)
+def test_gathering_results_of_functions_with_shardings(source: str, applicability: Applicability) -> None:
+    found = [f for f in findings(GATHER + source + "\n", select=SELECT) if "tiled" in f.message]
+    assert [f.applicability for f in found] == [applicability]
+
+
+@pytest.mark.parametrize("source", ["f = jax.jit(g)\nprocess_allgather(f(x))", "f = jax.pmap(g)\ny = f(x)\nprocess_allgather(y)", "process_allgather(len(x))"])
+def test_gathering_results_of_other_functions(source: str) -> None:
+    unchanged(GATHER + source + "\n", select=SELECT)
