@@ -124,7 +124,7 @@ def _kinds(source: Source, node: ast.expr, is_passed_on: bool, depth: int = 5) -
     elif isinstance(node, ast.BoolOp):
         options = node.values
     elif isinstance(node, ast.Subscript) and isinstance(table := source.value_of(node.value), ast.Dict):
-        options = table.values
+        options = table.values if table is node.value else [*table.values, node]  # a named dict may get more entries
     elif isinstance(node, ast.Name) and depth:
         bindings = source.lookup(node.id, source.scope(node))[0]
         return {k for b in bindings for k in _kinds_of_binding(source, b, is_passed_on, depth)} or {_OTHER}

@@ -228,6 +228,7 @@ def test_decorated_wrapper() -> None:
     [
         "jit = pjit if flag else mine\njit(len, in_axis_resources=P())\n",
         "def make(jit=pjit):\n    return jit(len, in_axis_resources=P())\n",
+        "JITS = {'a': pjit}\nJITS[mode](len, in_axis_resources=P())\n",
         "def make(jit):\n    return jit(len, in_axis_resources=P())\nmake(pjit)\n",
     ],
 )
@@ -289,3 +290,15 @@ def test_pjit_or_a_stand_in_that_is_passed_on() -> None:
         "class Model:\n    def __init__(self, maybe):\n        self.init = maybe(len, in_axis_resources=P())\n"
     )
     unchanged(IMPORT + source, findings=["may be pjit, which knows in_axis_resources as in_shardings only"])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    if jax.__version_info__ < (0, 4, 4):\n        kw['in_axis_resources'] = kw.pop('in_shardings')\n    return pjit(f, **kw)\n",
+        "    kw['in_shardings'] = kw.pop('in_axis_resources')\n    return pjit(f, **kw)\n",
+        "    if 'in_axis_resources' in kw:\n        kw['in_shardings'] = kw.pop('in_axis_resources')\n    return pjit(f, **kw)\n",
+    ],
+)
+def test_wrapper_that_translates_the_names_itself(body: str) -> None:
+    unchanged("import jax\n" + WRAP + body + "wrap(len, in_shardings=P())\n")
