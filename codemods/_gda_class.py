@@ -6,7 +6,8 @@ import ast
 
 from jaxmigrate.codemod import REVIEW, Handler, NameSite, Reports, Rewrite
 from jaxmigrate_codemods import _gda
-from jaxmigrate_codemods._gda_isinstance import FAMILY, call_around, review, tested
+from jaxmigrate_codemods._beside_array import yields_to_array
+from jaxmigrate_codemods._gda_isinstance import FAMILY, OPTION, call_around, review, tested
 from jaxmigrate_codemods._gda_subclass import derived
 
 _CONSTRUCTORS = frozenset({"from_callback", "from_batched_callback", "from_batched_callback_with_devices"})
@@ -36,9 +37,13 @@ def _type_compare(site: NameSite) -> Reports:
         return site.manual("type(x) is never jax.Array, whose concrete class is private: test with isinstance(x, jax.Array)")
     other = compare.left if compare.comparators[0] is site.node else compare.comparators[0]
     subject = other.args[0] if isinstance(other, ast.Call) else other.value if isinstance(other, ast.Attribute) else other
-    negated = isinstance(compare.ops[0], (ast.IsNot, ast.NotEq))
-    new = site.replace(f"{'not ' if negated else ''}isinstance({{x}}, {{jax.Array}})", compare, x=subject)
-    return Rewrite("type(x) is never jax.Array: this tests with isinstance, so for every array", REVIEW, (new,))
+    test, kinds = "isinstance({x}, {jax.Array})", "every array"
+    if site.option(OPTION, "jax-array") == "multiprocess" and site.source.is_pure(subject):
+        test, kinds = f"{test} and not {{x}}.is_fully_addressable", "arrays that span processes; it raises for tracers"
+    if isinstance(compare.ops[0], (ast.IsNot, ast.NotEq)):
+        test = f"not ({test})" if " and " in test else f"not {test}"
+    new = site.replace(test, compare, x=subject)
+    return Rewrite(f"type(x) is never jax.Array: this tests with isinstance, so for {kinds}", REVIEW, (new,))
 
 
 def _register(site: NameSite) -> Reports:
@@ -75,8 +80,11 @@ def _value(site: NameSite) -> Reports:
 
 
 def _subclass_test(site: NameSite) -> Reports:
-    report: Reports = review(site, "is true for every array class of JAX")
-    return report
+    """At once, and not with the import: a later row must not take this one for a test of jax.Array that was there before."""
+    if not site.direct:
+        return None
+    message = "with jax.Array this is true for every array class of JAX"
+    return yields_to_array(site) or Rewrite(message, REVIEW, (site.replace("{jax.Array}"),))
 
 
 _HANDLERS: dict[str, Handler] = {

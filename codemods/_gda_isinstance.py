@@ -11,7 +11,7 @@ from jaxmigrate_codemods._gda_behind import behind, same
 FAMILY = frozenset({"Array", "DeviceArray", "ShardedDeviceArray"})
 _NEW = ("jax.Array", "jax.experimental.array.Array")
 _OF_MESH = ("mesh", "mesh_axes", "_global_mesh", "_mesh_axes", "spec")
-_OPTION = "global-device-array.isinstance"
+OPTION = "global-device-array.isinstance"
 
 
 def review(site: NameSite, what: str) -> Reports:
@@ -45,7 +45,7 @@ def _dropped(site: NameSite, call: ast.Call) -> Reports:
 
 def _narrowed(site: NameSite, call: ast.Call) -> Reports:
     """Where not every array is meant."""
-    if site.option(_OPTION, "jax-array") == "multiprocess":
+    if site.option(OPTION, "jax-array") == "multiprocess":
         return _spans_processes(site, call, "as the option multiprocess asks")
     if call.args[1] is not site.node or not site.source.is_pure(call.args[0]):
         return None
@@ -59,7 +59,7 @@ def _widened(site: NameSite, call: ast.Call) -> Reports:
     """Where every array is meant."""
     evidence = site.may_be_traced()
     tracers = f" and for tracers ({evidence})" if evidence else ", tracers included"
-    advice = f"to find only arrays that span processes, set the option {_OPTION} to multiprocess"
+    advice = f"to find only arrays that span processes, set the option {OPTION} to multiprocess"
     report = review(site, f"test is true for every array{tracers}{_shadowed(site, call)}; {advice}")
     if isinstance(report, Rewrite) and call.args[1] is site.node and _has_twin(site):
         return Rewrite(report.message, report.applicability, (site.replace("{jax.Array}"),))
@@ -262,5 +262,5 @@ def _spans_processes(site: NameSite, call: ast.Call, why: str) -> Reports:
         text = f"isinstance({{x}}, {holes if len(others) == 1 else f'({holes})'}) or ({text})"
     evidence = site.may_be_traced()
     message = f"this tests for arrays that span processes, {why}; those of one process were GDAs too{_shadowed(site, call)}"
-    message += f"; on a tracer it raises ({evidence})" if evidence else ""
+    message += f"; it raises for tracers ({evidence})" if evidence else "; it raises for tracers"
     return Rewrite(message, REVIEW, (site.replace(text, call, x=subject, **pieces),))

@@ -675,3 +675,23 @@ def test_call_in_the_head_of_a_loop_is_written_out_before_it() -> None:
         select=SELECT,
     )
     unchanged(GDA + "while GDA.from_batched_callback(shape, m, p, cb):\n    g(s)\n", select=SELECT, findings=2)
+
+
+def test_row_for_gda_goes_where_jax_array_has_one() -> None:
+    rows = "handlers = [(lambda t: issubclass(t, GDA), 1), (lambda t: issubclass(t, jax.Array), 2)]\n"
+    rewritten("import jax\n" + GDA + rows, "import jax\nhandlers = [(lambda t: issubclass(t, jax.Array), 2)]\n", select=SELECT)
+
+
+def test_row_for_gda_stays_where_another_old_class_has_one() -> None:
+    rows = "handlers = [(lambda t: issubclass(t, GDA), 1), (lambda t: issubclass(t, DeviceArray), 2)]\n"
+    after = run("import jax\nfrom jax.numpy import DeviceArray\n" + GDA + rows).after
+    assert b"(lambda t: issubclass(t, jax.Array), 1)" in after
+
+
+def test_exact_type_of_arrays_that_span_processes() -> None:
+    rewritten(
+        "import jax\n" + GDA + "y = type(x) is GDA\nz = type(x) is not GDA\n",
+        "import jax\ny = isinstance(x, jax.Array) and not x.is_fully_addressable\nz = not (isinstance(x, jax.Array) and not x.is_fully_addressable)\n",
+        select=SELECT,
+        options={"global-device-array.isinstance": "multiprocess"},
+    )
