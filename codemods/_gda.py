@@ -22,7 +22,10 @@ _SHARDING = "{jax.sharding.NamedSharding}"
 _EFFECTS = frozenset(
     {"next", "append", "pop", "normal", "uniform", "randint", "integers", "rand", "randn", "permutation", "choice", "read"}
 )
-_EAGER = (ast.Call, ast.keyword, ast.Attribute, ast.Subscript, ast.Tuple, ast.List, ast.Dict, ast.Starred, ast.Yield)
+_EAGER = (
+    ast.Call, ast.keyword, ast.Attribute, ast.Subscript, ast.Tuple, ast.List, ast.Dict, ast.Starred, ast.Yield, ast.UnaryOp,
+    ast.BinOp, ast.withitem,
+)  # fmt: skip
 """Nodes that always evaluate all their parts."""
 
 
@@ -202,8 +205,8 @@ def _is_free(source: Source, name: str) -> bool:
 def room_before(source: Source, node: ast.expr) -> ast.stmt | None:
     """The statement before which parts of `node` can be computed without changing what happens when; None if there is none."""
     statement = source.statement(node)
-    head = statement.iter if isinstance(statement, ast.For) else None  # evaluated once, before the loop
-    if not isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Return, ast.Expr, ast.For)):
+    head = _head(source, statement)
+    if head is None and not isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Return, ast.Raise, ast.Expr)):
         return None
     if isinstance(source.parent(statement), ast.ClassDef):
         return None
@@ -215,6 +218,17 @@ def room_before(source: Source, node: ast.expr) -> ast.stmt | None:
             return None
         child = ancestor
     return None
+
+
+def _head(source: Source, statement: ast.stmt) -> ast.AST | None:
+    """What a compound statement evaluates once, before anything else."""
+    if isinstance(statement, ast.For):
+        return statement.iter
+    if isinstance(statement, ast.With):
+        return statement.items[0]
+    if isinstance(statement, ast.Match):
+        return statement.subject
+    return statement.test if isinstance(statement, ast.If) and not source.segment(statement).startswith("elif") else None
 
 
 def _is_reached_first(source: Source, parent: ast.AST, child: ast.AST) -> bool:

@@ -695,3 +695,24 @@ def test_exact_type_of_arrays_that_span_processes() -> None:
         select=SELECT,
         options={"global-device-array.isinstance": "multiprocess"},
     )
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "if not {}: pass",
+        "with ctx({}) as x, y: pass",
+        "match {}:\n    case _: pass",
+        "raise E({})",
+        "y = 2 * {}",
+    ],
+)
+def test_call_that_its_statement_evaluates_first_is_written_out_before_it(head: str) -> None:
+    after = run("import jax\n" + GDA + head.format("GDA.from_batched_callback(s, m, p, cb)") + "\n", select=SELECT).after.decode()
+    made = "jax.make_array_from_single_device_arrays(s, sharding, [jax.device_put(s, d) for s, d in zip(shards, shard_indices)])"
+    assert after.endswith("shards = cb(list(shard_indices.values()))\n" + head.format(made) + "\n")
+
+
+@pytest.mark.parametrize("head", ["with y, ctx({}) as x: pass", "while {}: pass", "if a:\n    pass\nelif {}:\n    pass", "if a or {}: pass"])
+def test_call_that_may_not_be_evaluated_first_stays(head: str) -> None:
+    unchanged(GDA + head.format("GDA.from_batched_callback(s, m, p, cb)") + "\n", select=SELECT, findings=["cannot be imported", "no successor"])
