@@ -99,6 +99,8 @@ def _with_api() -> tuple[str, str]:
     """codemods/api.toml as it is, and with what the example emits."""
     text = (ROOT / "codemods" / "api.toml").read_text(encoding="utf-8")
     line = '"jax.tree_util.tree_map" = "0.2.0"\n'
+    if line in text:
+        return text, text
     since = text[text.index("[since]") :].split("\n\n")[0].splitlines(keepends=True)
     following = min(other for other in since if other.startswith('"') and other > line)
     return text, text.replace(following, line + following, 1)
