@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -204,25 +204,26 @@ class _Run:
                 applied.append((proposal, splices, *twin[2:]))  # two sites ask for the same edit
                 speller.reset(mark)
                 continue
-            imports = speller.splices_since(mark)
-            if splices is None or accepted.hit_by([*splices, *imports]) or not self.may(proposal, note):
+            needs = self.required(renderer.spelled, proposal.requires)
+            if splices is None or not self.may(proposal, note, needs) or self.collides(accepted, speller, mark, splices):
                 speller.reset(mark)
                 continue
             if check and not self.parses(source, proposal, [*splices, *speller.splices()]):
                 speller.reset(mark)
                 continue
             accepted.add(splices)
-            applied.append((proposal, splices, note, self.required(renderer.spelled, proposal.requires)))
+            applied.append((proposal, splices, note, needs))
             twins[tuple(splices)] = applied[-1]
         return _Chosen(applied, swallow_blank_lines(source.utf8, [*accepted.splices, *speller.splices()]))
 
     def record(self, source: Source, chosen: _Chosen) -> None:
         """Turn what was applied into findings, and forget those of text that went away with a folded branch."""
         self.touch(source, chosen.splices)
-        folds = [s for p, splices, *_ in chosen.applied if any(isinstance(c, api.KeepBlock) for c in p.changes) for s in splices]
-        for finding, (start, end) in list(self.places.items()):
-            fold = next((s for s in folds if s.start <= start and end <= s.end), None)
-            if fold is not None and finding.after not in fold.text:
+        gone = [
+            span for p, *_ in chosen.applied for c in p.changes if isinstance(c, api.KeepBlock) for span in _dropped(source, c)
+        ]
+        for finding, (start, end) in list(self.places.items()) if gone else ():
+            if any(a <= start and end <= b for a, b in gone):
                 del self.places[finding]
                 self.findings.remove(finding)
         shift = _Shift(chosen.splices)
@@ -258,12 +259,16 @@ class _Run:
             return None
         return splices
 
-    def may(self, proposal: Proposal, note: str) -> bool:
-        """Whether the settings allow the edit, although it loses the comments in `note`."""
-        if note and self.settings.allowed < Applicability.REVIEW:
-            proposal.applicability = Applicability.REVIEW
-            return False
-        return True
+    def may(self, proposal: Proposal, note: str, needs: Version | None) -> bool:
+        """Whether the settings allow the edit, although it loses the comments in `note` or needs more than the target."""
+        if note or (needs is not None and needs > self.settings.target):
+            proposal.applicability = max(proposal.applicability, Applicability.REVIEW)
+        return proposal.applicability <= self.settings.allowed
+
+    @staticmethod
+    def collides(accepted: _Accepted, speller: Speller, mark: tuple[int, int, int], splices: list[Splice]) -> bool:
+        """Whether an edit, with the imports it asks for, overlaps one that was accepted."""
+        return accepted.hit_by([*splices, *speller.splices_since(mark)]) or _overlap(speller.grown(mark), splices)
 
     def parses(self, source: Source, proposal: Proposal, splices: list[Splice]) -> bool:
         """Whether the file still parses after this edit alone; if not, it is given up."""
@@ -283,7 +288,7 @@ class _Run:
         for splice in splices:
             if b"#" in source.utf8[splice.start : splice.end]:
                 for offset, text in comments_of(source.utf8):
-                    if splice.start <= offset < splice.end and text not in new:
+                    if splice.start <= offset < splice.end and text.lstrip("# ") not in new:
                         lost.append(text)
         return "; ".join(lost)
 
@@ -523,6 +528,17 @@ def _overlap(accepted: list[Splice], new: list[Splice]) -> bool:
             elif a.start < b.end and b.start < a.end:
                 return True
     return False
+
+
+def _dropped(source: Source, change: api.KeepBlock) -> Iterator[tuple[int, int]]:
+    """The parts of a folded statement that go: all of it before and behind the kept block."""
+    start, end = source.span(change.node)
+    kept: list[ast.stmt] = getattr(change.node, change.block)
+    if not kept:
+        yield start, end
+        return
+    yield start, source.span(kept[0])[0]
+    yield source.span(kept[-1])[1], end
 
 
 class _Accepted:

@@ -184,9 +184,17 @@ def _try_guard(source: Source, statement: ast.Try, child: ast.AST, node: ast.AST
     if child not in statement.body:
         return ""
     for handler in statement.handlers:
+        if _is_uncallable(source, node) and not _catches(handler, {"TypeError", "Exception", "BaseException"}):
+            continue  # the name is there, but calling or indexing it raises something else
         if _catches_absence(handler) and _handler_replaces(source, statement, handler, node):
             return "the except clause already has the successor"
     return ""
+
+
+def _is_uncallable(source: Source, node: ast.AST) -> bool:
+    """Whether `node` calls or indexes an attribute that is still there but can no longer be called or indexed."""
+    attribute = node.func if isinstance(node, ast.Call) else node.value if isinstance(node, ast.Subscript) else node
+    return isinstance(attribute, ast.Attribute) and attribute.attr in source.facts.uncallable
 
 
 def _catches_absence(handler: ast.ExceptHandler) -> bool:

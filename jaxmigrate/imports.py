@@ -82,6 +82,10 @@ class Speller:
         grown = dict.fromkeys(s for s, _ in self._extended[mark[2] :])
         return [*self._splices[mark[1] :], *(self._extension(s) for s in grown)]
 
+    def grown(self, mark: tuple[int, int, int]) -> list[Splice]:
+        """The places of statements that gained names before `mark`."""
+        return [Splice(*self.source.span(s), "") for s in dict.fromkeys(s for s, _ in self._extended[: mark[2]])]
+
     def _extension(self, statement: ast.ImportFrom) -> Splice:
         from jaxmigrate.cst import add_to_import
 

@@ -623,10 +623,13 @@ def _tells(name: str, qualified: str) -> bool:
     return leaf.lower().startswith(name.lower()) or initials.startswith(name) or name.lstrip("_") == leaf
 
 
-def _taste(spelled: str, qualified: str) -> tuple[bool, int]:
-    """Shorter is better, but ``jax.Array`` is better than an alias of another name (``P`` for a longer path is fine)."""
+def _taste(spelled: str, qualified: str) -> tuple[bool, bool, int]:
+    """Shorter is better, but ``jax.Array`` is better than an alias of another name (``P`` for a longer path is fine).
+
+    Of two imports of the thing itself, that under its own name is better.
+    """
     renamed = spelled != qualified and qualified.count(".") == 1 and spelled.rpartition(".")[2] != qualified.rpartition(".")[2]
-    return renamed, len(spelled)
+    return renamed, spelled != qualified.rpartition(".")[2], len(spelled)
 
 
 __all__ = ["Binding", "NameError_", "Resolved", "Scope", "Source", "SourceError", "comments_of", "parse"]

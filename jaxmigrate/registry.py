@@ -102,6 +102,7 @@ def _facts(tables: dict[str, Any]) -> Facts:
         types=frozenset(tables.get("types", {}).get("classes", ())),
         foreign=frozenset(tables.get("foreign", {}).get("packages", ())),
         transforms=frozenset(tables.get("transforms", {}).get("names", ())),
+        uncallable=frozenset(tables.get("gone", {}).get("uncallable", ())),
         traced_classes=frozenset(tables.get("transforms", {}).get("classes", ())),
         autoimported=frozenset(modules.get("autoimported", ())),
         modules=frozenset(modules.get("names", ())),

@@ -40,6 +40,8 @@ class Facts:
     """Top-level packages whose results are never JAX values."""
     transforms: frozenset[str] = frozenset()
     """Functions whose argument is run with tracers."""
+    uncallable: frozenset[str] = frozenset()
+    """Attributes that were methods (or lists) and are there as something else, so that using them raises TypeError."""
     traced_classes: frozenset[str] = frozenset()
     """Base classes whose methods run with tracers."""
     autoimported: frozenset[str] = frozenset()
@@ -156,11 +158,30 @@ def _name(source: Source, node: ast.Name, depth: int) -> str | None:
     if scope is None:
         return None
     kinds = [_binding_type(source, b, depth) for b in bindings if not _is_none(b)]
-    if not kinds:
+    if kinds and None not in kinds and (agreed := _agreed(kinds)):
+        return agreed
+    latest = _latest(source, node, bindings, scope) if len(bindings) > 1 else None
+    return _binding_type(source, latest, depth) if latest is not None else None
+
+
+def _latest(source: Source, node: ast.Name, bindings: list[Binding], scope: Scope) -> Binding | None:
+    """The assignment that surely gave a name its value at `node`: the last before it, straight in the body it runs in.
+
+    ``def f(x): x = jnp.asarray(x)`` and the like; None where a branch, a loop or another function may have bound it since.
+    """
+    if source.scope(node) is not scope:
         return None
-    if None in kinds:
+    start = source.span(node)[0]
+    around = set(source.ancestors(node))
+    before = [b for b in bindings if b.statement is None or source.span(b.statement)[1] <= start]
+    chosen = max((b for b in before if b.statement is not None), key=lambda b: source.span(b.node)[0], default=None)
+    if chosen is None or chosen.kind != "assign" or chosen.statement is None or source.parent(chosen.statement) not in around:
         return None
-    return _agreed(kinds)
+    for other in bindings:
+        loops = {a for a in source.ancestors(other.node) if isinstance(a, (ast.For, ast.While, ast.AsyncFor))}
+        if other is not chosen and loops & around:
+            return None
+    return chosen
 
 
 def _is_none(binding: Binding) -> bool:
