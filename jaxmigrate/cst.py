@@ -14,6 +14,8 @@ from typing import Any
 
 import libcst
 
+from jaxmigrate.edits import EditError
+
 _HOLE = re.compile(r"\{\{|\}\}|\{([A-Za-z_][\w.]*)\}")
 _MARK = "__jaxmigrate_{}__"
 _ATOMS = (
@@ -26,7 +28,7 @@ _TIGHT = (
 )  # fmt: skip
 
 
-class SurgeryError(ValueError):
+class SurgeryError(EditError):
     """A change cannot be rendered; the message says why."""
 
 

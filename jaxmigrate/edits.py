@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from jaxmigrate import codemod as api
 from jaxmigrate.imports import MoveImport, Speller, insert_before, line_end, line_start, render_move
 from jaxmigrate.model import Splice
-from jaxmigrate.names import Binding, Source
+from jaxmigrate.names import Binding, NameError_, Source
 
 _BLOCKS = ("body", "orelse", "finalbody")
 _OPERATORS = (ast.BinOp, ast.Compare, ast.Attribute, ast.Subscript, ast.Await, ast.UnaryOp, ast.Starred)
@@ -50,12 +50,9 @@ class Renderer:
         Raises:
             EditError: it cannot be made here.
         """
-        from jaxmigrate.cst import SurgeryError
-        from jaxmigrate.names import NameError_
-
         try:
             return self._render(change, old)
-        except (SurgeryError, NameError_) as error:
+        except NameError_ as error:
             raise EditError(str(error)) from None
         except RecursionError:
             raise EditError("nested too deeply for libcst") from None
@@ -87,9 +84,7 @@ class Renderer:
         return self._insert_after(change, old) if isinstance(change, api.InsertAfter) else self._keep_block(change)
 
     def _move(self, change: MoveImport) -> list[Splice]:
-        from jaxmigrate.cst import remove_from_import
-
-        found = render_move(self.source, change, self.newline, remove_from_import)
+        found = render_move(self.source, change, self.newline)
         self.spelled.update(f"{m.module}.{m.name}" if m.name else m.module for m in change.moved)
         return found or [self._delete(change.node)]
 

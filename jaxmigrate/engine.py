@@ -325,13 +325,13 @@ class _Run:
 
     def merged(self, source: Source) -> list[Splice]:
         """Join the ``from`` imports of one module that stand side by side since names were moved to it."""
-        from jaxmigrate.cst import join_imports
-
         splices: list[Splice] = []
         for module in sorted(self.arrived):
             same = [s for s in source.tree.body if isinstance(s, ast.ImportFrom) and s.module == module and not s.level]
             alone = [s for s in same if s.names[0].name != "*" and _has_line(source, s)]
             if len(alone) > 1:
+                from jaxmigrate.cst import join_imports
+
                 first, *rest = alone
                 text = join_imports([source.segment(s).replace("\r\n", "\n").replace("\r", "\n") for s in alone])
                 splices.append(Splice(*source.span(first), text.replace("\n", self.newline)))

@@ -7,7 +7,7 @@ where there was none does it go to the top. An import is dropped only when this 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from jaxmigrate import guards
@@ -420,8 +420,8 @@ def _is_annotation_string(source: Source, node: ast.Constant, name: str) -> bool
     return re.search(rf"\b{re.escape(name)}\b", str(node.value)) is not None
 
 
-def render_move(source: Source, change: MoveImport, newline: str, edit: Callable[..., str]) -> list[Splice]:
-    """The splices of a `MoveImport`; `edit` is `cst.remove_from_import`."""
+def render_move(source: Source, change: MoveImport, newline: str) -> list[Splice]:
+    """The splices of a `MoveImport`; none when nothing is left of the statement."""
     node = change.node
     start, end = source.span(node)
     gone = {id(m.alias) for m in change.moved} | {id(a) for a in node.names if local_name(a) in change.drop}
@@ -431,9 +431,11 @@ def render_move(source: Source, change: MoveImport, newline: str, edit: Callable
         if not new:
             return []
         return [Splice(start, end, _join(source, node, new, newline))]
+    from jaxmigrate.cst import remove_from_import
+
     text = source.segment(node).replace("\r\n", "\n").replace("\r", "\n")
     gone_names = {(a.name, a.asname) for a in node.names if id(a) in gone}
-    kept = edit(text, lambda n: (n.name.replace(" ", ""), n.asname) in gone_names)
+    kept = remove_from_import(text, lambda n: (n.name.replace(" ", ""), n.asname) in gone_names)
     return [Splice(start, end, _join(source, node, [kept.replace("\n", newline), *new], newline))]
 
 
