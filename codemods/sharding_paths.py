@@ -117,7 +117,11 @@ def process_allgather(site: CallSite) -> Reports:
     value = tiled.value if tiled else site.node.args[1] if len(site.node.args) > 1 else None
     if value is not None and not (isinstance(value, ast.Constant) and value.value is False):
         return None
-    verdict = _spans_processes(site, site.node.args[0])
+    gathered = site.node.args[0]
+    if site.settings.allowed >= UNSAFE and _is_sharded_result(site.source, gathered):
+        return site.manual("process_allgather of an array that spans processes takes tiled=True only; host-local-inputs, where it "
+                           "can, makes this result local to its process, and then it must stay as it is")  # fmt: skip
+    verdict = _spans_processes(site, gathered)
     if verdict is None:
         return None
     true = Template("True")
@@ -138,7 +142,12 @@ def _spans_processes(site: CallSite, value: ast.expr) -> tuple[Applicability, st
     if _gda.is_gda(kind):
         return SAFE, ""
     made = source.value_of(value)
-    if (isinstance(made, ast.Call) and source.resolve(made.func) in _GLOBAL) or _is_sharded_result(source, value):
+    if _is_sharded_result(source, value):
+        return REVIEW, (
+            f", assuming that {site.text(value)} spans processes where there are several; unless jax_parallel_functions_output_gda "
+            "was on it was local to each process, and gathered as (processes, rows) where it is (rows) now"
+        )
+    if isinstance(made, ast.Call) and source.resolve(made.func) in _GLOBAL:
         return REVIEW, f", assuming that {site.text(value)} spans processes where there are several"
     if isinstance(made, ast.Call) and _is_local(source, made):
         return None
