@@ -119,8 +119,10 @@ def process_allgather(site: CallSite) -> Reports:
         return None
     gathered = site.node.args[0]
     if site.settings.allowed >= UNSAFE and _is_sharded_result(site.source, gathered):
-        return site.manual("process_allgather of an array that spans processes takes tiled=True only; host-local-inputs, where it "
-                           "can, makes this result local to its process, and then it must stay as it is")  # fmt: skip
+        return site.manual(
+            "process_allgather of an array that spans processes takes tiled=True only; host-local-inputs, where it can, makes "
+            "this result local to its process, and then it must stay as it is"
+        )
     verdict = _spans_processes(site, gathered)
     if verdict is None:
         return None
@@ -144,8 +146,8 @@ def _spans_processes(site: CallSite, value: ast.expr) -> tuple[Applicability, st
     made = source.value_of(value)
     if _is_sharded_result(source, value):
         return REVIEW, (
-            f", assuming that {site.text(value)} spans processes where there are several; unless jax_parallel_functions_output_gda "
-            "was on it was local to each process, and gathered as (processes, rows) where it is (rows) now"
+            f", assuming that {site.text(value)} spans processes where there are several; unless "
+            "jax_parallel_functions_output_gda was on it was local to each process, and gathered as (processes, rows) where it is (rows) now"
         )
     if isinstance(made, ast.Call) and source.resolve(made.func) in _GLOBAL:
         return REVIEW, f", assuming that {site.text(value)} spans processes where there are several"

@@ -52,7 +52,7 @@ def collect(source: Source, codemods: list[Codemod], settings: Settings, past: P
             if isinstance(report, Note):
                 past.note(codemod, report.at or node, report.value)
                 continue
-            found.append(_proposal(codemod, node, symbol, resolved, report))
+            found.append(_proposal(source, codemod, node, symbol, resolved, report))
     found += _leftovers(source, present, found, past)
     for proposal in found:
         proposal.guard = proposal.guard or source.guard(proposal.node) or _import_guard(source, proposal)
@@ -65,13 +65,22 @@ def _import_guard(source: Source, proposal: Proposal) -> str:
     return source.guard(statement) if isinstance(statement, (ast.Import, ast.ImportFrom)) else ""
 
 
-def _proposal(codemod: Codemod, node: ast.AST, symbol: str, resolved: Resolved | None, report: Manual | Rewrite) -> Proposal:
+def _proposal(
+    source: Source, codemod: Codemod, node: ast.AST, symbol: str, resolved: Resolved | None, report: Manual | Rewrite
+) -> Proposal:
     binding = resolved.binding if resolved else None
     at = report.at or node
+    symbol = symbol or _symbol_at(source, at)
     if isinstance(report, Manual):
         return Proposal(codemod.name, at, report.message, Applicability.MANUAL, (), symbol, binding)
     needs = Version.parse(report.requires) if report.requires else None
     return Proposal(codemod.name, at, report.message, report.applicability, report.changes, symbol, binding, requires=needs)
+
+
+def _symbol_at(source: Source, node: ast.AST) -> str:
+    """The qualified name that a finding of a whole-file handler is about, where its place tells."""
+    named = node.func if isinstance(node, ast.Call) else node
+    return (source.resolve(named) or "") if isinstance(named, (ast.Name, ast.Attribute)) else ""
 
 
 _Site = tuple[ast.AST, str, Resolved | None, api.Report]
