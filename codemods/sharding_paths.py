@@ -6,6 +6,7 @@ https://docs.jax.dev/en/latest/changelog.html (0.3.19, 0.3.24, 0.4.1, 0.4.4, 0.4
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jaxmigrate.codemod import REVIEW, SAFE, UNSAFE, CallSite, Codemod, EditCall, NameSite, Reports, Rewrite, Template
@@ -30,7 +31,8 @@ codemod = Codemod(
          "global_meshes", "final_checkpoint_dir", "experimental.maps", "import maps", "maps as", "maps.Mesh", "maps.mesh",
          "maps.thread_resources", "maps.xmap", "experimental.array", "experimental import array", "experimental.sharding",
          "experimental import sharding", "experimental.with_sharding_constraint", "experimental import with_sharding_constraint",
-         "pjit.AUTO", "import AUTO", ", AUTO", "_UNSPECIFIED", "_is_unspecified"}
+         "pjit.AUTO", "import AUTO", ", AUTO", "_UNSPECIFIED", "_is_unspecified", "host_local_array_to_global_array",
+         "global_array_to_host_local_array"}
     ),
     applicability=UNSAFE,
 )  # fmt: skip
@@ -98,7 +100,35 @@ def named_sharding(site: CallSite) -> Reports:
     return Rewrite("NamedSharding takes no None any more: PartitionSpec() is the replicated one", SAFE, (change,))
 
 
-# -- gathering ------------------------------------------------------------------------------------------------------------------
+@codemod.call(
+    "jax.experimental.multihost_utils.host_local_array_to_global_array",
+    "jax.experimental.multihost_utils.global_array_to_host_local_array",
+)
+def between_hosts(site: CallSite) -> Reports:
+    """None as a spec meant "replicated" until 0.4.13 and is a ValueError since 0.4.14."""
+    specs = site.positional()[2] if len(site.positional()) > 2 else None
+    keyword = site.keyword("pspecs")
+    specs = specs or (keyword.value if keyword else None)
+    if site.partial or specs is None:
+        return None
+    nones = list(_none_specs(specs))
+    if not nones:
+        return None
+    changes = tuple(site.replace(f"{{{_gda.SPEC}}}()", none) for none in nones)
+    return Rewrite("a spec of None is refused since 0.4.14: PartitionSpec() is the replicated one", SAFE, changes)
+
+
+def _none_specs(specs: ast.expr) -> Iterator[ast.expr]:
+    """The None leaves of a literal tree of specs."""
+    if isinstance(specs, ast.Constant) and specs.value is None:
+        yield specs
+    elif isinstance(specs, (ast.Tuple, ast.List)):
+        for element in specs.elts:
+            yield from _none_specs(element)
+    elif isinstance(specs, ast.Dict):
+        for value in specs.values:
+            yield from _none_specs(value)
+
 
 _SHARDS = ("local_shards", "local_data", "addressable_shards", "addressable_data", "global_shards")
 _FILLED = ("arange", "empty", "eye", "full", "linspace", "ones", "zeros")

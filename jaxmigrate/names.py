@@ -445,6 +445,10 @@ class Source:
                 loaded |= {".".join(parts[: n + 1]) for n in range(len(parts))}
         return loaded
 
+    def is_bound_from_inside(self, name: str) -> bool:
+        """Whether an inner function declares the name ``nonlocal`` or ``global``."""
+        return any(name in scope.outer for scope in set(self._scope_at.values()))
+
     def visible(self, qualified: str, at: ast.AST) -> str | None:
         """How an import of this very object (or of a module holding it) spells it at `at`; None when nothing does."""
         start = self.scope(at)

@@ -169,7 +169,7 @@ def _latest(source: Source, node: ast.Name, bindings: list[Binding], scope: Scop
 
     ``def f(x): x = jnp.asarray(x)`` and the like; None where a branch, a loop or another function may have bound it since.
     """
-    if source.scope(node) is not scope:
+    if source.scope(node) is not scope or source.is_bound_from_inside(node.id):
         return None
     start = source.span(node)[0]
     around = set(source.ancestors(node))

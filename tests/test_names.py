@@ -192,6 +192,7 @@ def test_unparsable_source_says_why(text: str, reason: str) -> None:
         ("import jax.numpy as jnp\ndef f(x):\n    x = jnp.asarray(x)\n    for i in y:\n        x = g(x)\n    return x", None),
         ("import jax.numpy as jnp\ndef f(x):\n    for i in y:\n        x = jnp.asarray(x)\n        h(x)\n        x = g(x)\n    return i", None),
         ("import jax.numpy as jnp\ndef f(x):\n    x = jnp.asarray(x)\n    def g():\n        return x\n    x = 3\n    return g", "?other"),
+        ("import jax.numpy as jnp\ndef f(x):\n    x = jnp.asarray(x)\n    def g():\n        nonlocal x\n        x = 3\n    g()\n    return x", None),
         ("x = 'a'\nx", "builtins.str"),
         ("import torch\nx = torch.zeros(3)\nx", "?other"),
         ("import torch\nx = torch.zeros(3).view(1)\nx", "?other"),

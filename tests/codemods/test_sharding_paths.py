@@ -435,3 +435,27 @@ def test_gathering_results_of_other_functions(source: str) -> None:
 def test_gathering_a_result_that_may_become_local_again_is_left_to_a_human() -> None:
     source = GATHER + "f = jax.jit(g, out_shardings=p)\ny = f(x)\nprocess_allgather(y)\n"
     unchanged(source, select=SELECT, allowed="unsafe", findings=["host-local-inputs"])
+
+
+def test_none_among_the_specs_of_a_conversion_is_spelled_out() -> None:
+    rewritten(
+        """
+        from jax.experimental import multihost_utils
+        from jax.sharding import PartitionSpec as P
+        a = multihost_utils.host_local_array_to_global_array(x, mesh, None)
+        b = multihost_utils.host_local_array_to_global_array((x, y), mesh, (P("d"), None))
+        c = multihost_utils.global_array_to_host_local_array(x, mesh, pspecs={"a": None})
+        d = multihost_utils.host_local_array_to_global_array(x, mesh, P(None))
+        e = multihost_utils.host_local_array_to_global_array(x, mesh, specs)
+        """,
+        """
+        from jax.experimental import multihost_utils
+        from jax.sharding import PartitionSpec as P
+        a = multihost_utils.host_local_array_to_global_array(x, mesh, P())
+        b = multihost_utils.host_local_array_to_global_array((x, y), mesh, (P("d"), P()))
+        c = multihost_utils.global_array_to_host_local_array(x, mesh, pspecs={"a": P()})
+        d = multihost_utils.host_local_array_to_global_array(x, mesh, P(None))
+        e = multihost_utils.host_local_array_to_global_array(x, mesh, specs)
+        """,
+        select=SELECT,
+    )
