@@ -81,8 +81,43 @@ def _kind(site: AttributeSite) -> tuple[str, str]:
         return "device", f"{site.text(site.value)} is taken to be a jax.Device; "
     if leaf in _CLIENT_NAMES:
         return "client", f"{site.text(site.value)} is taken to be a backend of JAX; "
-    own = defines(site.source, "live_buffers") or site.source.resolve(site.value) is not None
+    own = _is_own(site) or site.source.resolve(site.value) is not None
     return ("", "") if own else ("unknown", "")
+
+
+def _is_own(site: AttributeSite) -> bool:
+    """Whether the value is one of a class of this file that has live_buffers itself, by its type or by its name."""
+    if not defines(site.source, "live_buffers"):
+        return False
+    if site.call() is None:
+        return True  # a field, or a method passed on: devices are asked at once
+    x = site.value
+    if isinstance(x, ast.Call):
+        return isinstance(x.func, ast.Name) and (x.func.id == "super" or x.func.id in _owners(site.source))
+    if isinstance(x, ast.Name) and x.id in ("self", "cls"):
+        around = site.source.enclosing_class(site.node)
+        return around is None or around.name in _owners(site.source) or bool(around.bases)
+    leaf = site.text(x).rpartition(".")[2].strip("_").lower()
+    return leaf in {owner.strip("_").lower() for owner in _owners(site.source)}
+
+
+def _owners(source: Source) -> set[str]:
+    """The classes of this file that make the attribute themselves, or derive from one that does."""
+    classes = [node for node in ast.walk(source.tree) if isinstance(node, ast.ClassDef)]
+    found = {c.name for c in classes if any(_makes(node) for node in ast.walk(c))}
+    for c in classes:  # bases stand before what derives from them
+        if any(isinstance(base, ast.Name) and base.id in found for base in c.bases):
+            found.add(c.name)
+    return found
+
+
+def _makes(node: ast.AST) -> bool:
+    """Whether it is a method, a field, or an assignment to it."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return node.name == "live_buffers"
+    if isinstance(node, ast.Name):
+        return node.id == "live_buffers" and isinstance(node.ctx, ast.Store)
+    return isinstance(node, ast.Attribute) and node.attr == "live_buffers" and isinstance(node.ctx, ast.Store)
 
 
 def _of_device(site: AttributeSite, call: ast.Call, assumed: str) -> Reports:

@@ -237,3 +237,35 @@ def test_always_for_review_since_sharded_arrays_count_as_a_whole() -> None:
     (finding,) = findings("import jax\nd = jax.devices()[0]\nprint(d.live_buffers())\n", **SELECT)
     assert str(finding.applicability) == "review"
     assert "sharded array" in finding.message
+
+
+OWN = "import jax\nclass Pool:\n    def live_buffers(self): return []\n"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param("    def n(self): return len(self.live_buffers())\n", id="self"),
+        pytest.param("class Big(Pool):\n    def n(self): return super().live_buffers() + self.live_buffers()\n", id="derived"),
+        pytest.param("n = len(Pool().live_buffers())\n", id="made-at-once"),
+        pytest.param("def f(p: Pool): return p.live_buffers()\n", id="annotated"),
+        pytest.param("def f(_pool): return _pool.live_buffers()\n", id="named-after-the-class"),
+        pytest.param("def f(x): return x.live_buffers\n", id="not-called"),
+    ],
+)
+def test_own_method(source: str) -> None:
+    unchanged(OWN + source, **SELECT)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param("def f(e): return e.live_buffers()\n", id="parameter"),
+        pytest.param("def f(it): return next(it).live_buffers()\n", id="call"),
+        pytest.param("def f(xs): return xs[0].live_buffers()\n", id="element"),
+        pytest.param("    def n(self): return self.engine.live_buffers()\n", id="attribute-of-self"),
+        pytest.param("class Other:\n    def n(self): return self.live_buffers()\n", id="self-of-another-class"),
+    ],
+)
+def test_own_method_does_not_silence_unknown_values(source: str) -> None:
+    unchanged(OWN + source, findings=["returns an empty list"], **SELECT)
