@@ -9,8 +9,9 @@ methods cannot be called on the class.
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
-from jaxmigrate.codemod import REVIEW, Codemod, Handler, Manual, NameSite, Reports, Rewrite, StringSite
+from jaxmigrate.codemod import REVIEW, Codemod, FileSite, Handler, Manual, NameSite, Reports, Rewrite, StringSite
 from jaxmigrate_codemods._arrays import (
     ARRAY,
     DEVICE_ARRAYS,
@@ -23,6 +24,13 @@ from jaxmigrate_codemods._arrays import (
 from jaxmigrate_codemods._beside_array import tracers_arm, yields_to_array
 from jaxmigrate_codemods._exact_class import as_isinstance, compared, compared_by_call, keyed
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from jaxmigrate.names import Source
+
+_MODULES = frozenset({"jaxlib.xla_extension", "jax.lib.xla_extension", "jax.lib.xla_client"})
+"""Modules that are gone as a whole; other codemods speak of those whose every member is known."""
 _TYPES = "jax._src.device_array.device_array_types"
 _ABSTRACT = (
     "the methods of jax.Array itself cannot be called, it is abstract; the class that arrays really have is asked of one, "
@@ -189,6 +197,24 @@ def device_array_types(site: NameSite) -> Reports:
         result: Reports = as_isinstance(site, parent, value, [], "(")
         return result
     return site.manual(f"the list of array classes is gone: there is one, {ARRAY}, and the class of a value is private")
+
+
+@codemod.file
+def module_that_is_gone(site: FileSite) -> Iterator[Manual]:
+    """``from jax.lib import xla_extension`` fails, however carefully what it binds is asked for its members afterwards."""
+    source = site.source
+    for statement in source.imports:
+        module = f"{statement.module}." if isinstance(statement, ast.ImportFrom) else ""
+        for name in (f"{module}{a.name}" for a in statement.names):
+            if name in _MODULES and source.names(name) and not source.guard(statement) and not _is_tried(source, statement):
+                yield site.manual(
+                    f"{name} cannot be imported any more: take what you need from jax, or from jax.extend", statement
+                )
+
+
+def _is_tried(source: Source, statement: ast.stmt) -> bool:
+    """Whether the failure of an import is caught."""
+    return any(isinstance(a, ast.Try) and a.handlers and statement in a.body for a in source.ancestors(statement))
 
 
 @codemod.string("DeviceArray", "_DeviceArray", "ShardedDeviceArray")

@@ -517,3 +517,30 @@ def test_comment_in_a_tuple_survives() -> None:
         """,
         **SELECT,
     )
+
+
+@pytest.mark.parametrize("module", ["jax.lib", "jaxlib"])
+def test_import_of_a_module_that_is_gone_is_reported_though_its_uses_are_guarded(module: str) -> None:
+    source = f"from {module} import xla_extension\nARRAY = getattr(xla_extension, 'DeviceArray', None)\n"
+    unchanged(source, findings=["xla_extension cannot be imported any more"], **SELECT)
+
+
+def test_import_of_a_module_that_is_gone_goes_with_its_last_use() -> None:
+    rewritten(
+        "from jax.lib import xla_extension\ndef f(x: xla_extension.DeviceArray): return x\n",
+        "import jax\ndef f(x: jax.Array): return x\n",
+        **SELECT,
+    )
+
+
+def test_import_of_a_module_that_is_gone_under_its_other_name() -> None:
+    source = "import jaxlib.xla_extension as xe\nARRAY = xe.DeviceArray if hasattr(xe, 'DeviceArray') else None\n"
+    unchanged(source, findings=["jaxlib.xla_extension cannot be imported any more"], **SELECT)
+
+
+def test_import_that_expects_the_module_to_be_gone_is_not_reported() -> None:
+    source = (
+        "try:\n    from jax.lib import xla_extension\nexcept ImportError:\n    xla_extension = None\n"
+        "ARRAY = getattr(xla_extension, 'DeviceArray', None)\n"
+    )
+    unchanged(source, **SELECT)
