@@ -54,8 +54,13 @@ GLOBAL_DEVICE_ARRAYS = frozenset(
 )
 MAKE_SHARDED = frozenset(f"{m}.make_sharded_device_array" for m in _PXLA)
 _SPEC_HOMES = (*_PXLA, "jax._src.sharding_specs")
-SPECS = frozenset({"jax.sharding.PmapSharding", *(f"{m}.{n}" for m in _SPEC_HOMES for n in ("ShardingSpec", "spec_to_indices"))})
+PMAP_SHARDINGS = frozenset(f"{m}.PmapSharding" for m in ("jax.sharding", "jax._src.sharding", "jax._src.sharding_impls"))
+SPECS = frozenset(f"{m}.{n}" for m in _SPEC_HOMES for n in ("ShardingSpec", "spec_to_indices"))
 """What described the layout of an array without a mesh."""
+
+PARTS_OF_SPECS = frozenset(
+    f"{m}.{n}" for m in _SPEC_HOMES for n in ("Chunked", "NoSharding", "Replicated", "ShardedAxis", "Unstacked")
+)
 
 MAKE_DEVICE = frozenset(f"{m}.make_device_array" for m in (*_XLA, "jax._src.device_array"))
 

@@ -30,8 +30,8 @@ codemod = Codemod(
     link="https://docs.jax.dev/en/latest/changelog.html",
     words=frozenset(
         {
-            ".device()", ".devices()[", "device_buffer", "device_buffers", "to_py", "copy_to_device", "block_host_until_ready",
-            "xla_shape", "._device", ".client",
+            ".device()", ".devices()[", ".devices().index(", "device_buffer", "device_buffers", "to_py", "copy_to_device",
+            "block_host_until_ready", "xla_shape", "._device", ".client",
         }
     ),
     applicability=UNSAFE,
@@ -81,10 +81,12 @@ def device(site: AttributeSite) -> Reports:
 def devices(site: AttributeSite) -> Reports:
     """``x.devices()[i]``: the set has no order, the shards have that of the old list."""
     call = site.call()
-    subscript = site.source.parent(call) if call is not None else None
-    if call is not None and not call.args and _is_indexed_later(site, call):
+    if call is None or call.args or call.keywords:
+        return None
+    subscript = site.source.parent(call)
+    if _wants_list(call, subscript) or any(_wants_list(use, around) for use, around in _later_uses(site, call)):
         return _as_list(site, call)
-    if call is None or call.args or not isinstance(subscript, ast.Subscript) or isinstance(subscript.slice, ast.Slice):
+    if not isinstance(subscript, ast.Subscript):
         return None
     certain = _certainty(site, UNSAFE)
     if certain is None:
@@ -94,8 +96,23 @@ def devices(site: AttributeSite) -> Reports:
     return Rewrite("x.devices() is a set since 0.4.7" + (f"; {assumed}" if assumed else ""), applicability, (change,))
 
 
+_OF_LISTS = ("append", "count", "extend", "index", "insert", "reverse", "sort")
+
+
+def _wants_list(node: ast.expr, around: ast.AST | None) -> bool:
+    """Whether `node` is used as only a list can be; one element of the call itself is simpler to have."""
+    if isinstance(around, ast.Subscript) and around.value is node:
+        return not isinstance(node, ast.Call) or isinstance(around.slice, ast.Slice)
+    if isinstance(around, ast.Compare) and len(around.comparators) == 1:
+        other = around.comparators[0] if around.left is node else around.left
+        return isinstance(around.ops[0], (ast.Eq, ast.NotEq)) and isinstance(other, (ast.List, ast.ListComp))
+    if isinstance(around, ast.BinOp):
+        return isinstance(around.op, (ast.Add, ast.Mult))
+    return isinstance(around, ast.Attribute) and around.attr in _OF_LISTS
+
+
 def _as_list(site: AttributeSite, call: ast.Call) -> Reports:
-    """``ds = x.devices()`` where ``ds[i]`` follows."""
+    """``ds = x.devices()`` where ``ds[i]`` follows, ``x.devices()[1:]``, ``x.devices().index(d)``."""
     certain = _certainty(site, UNSAFE)
     if certain is None:
         return None
@@ -104,22 +121,17 @@ def _as_list(site: AttributeSite, call: ast.Call) -> Reports:
     return Rewrite("x.devices() is a set since 0.4.7" + (f"; {certain[1]}" if certain[1] else ""), certain[0], (change,))
 
 
-def _later_uses(site: AttributeSite, value: ast.expr) -> list[ast.AST | None]:
-    """What stands around the uses of a name that is bound to `value`."""
+def _later_uses(site: AttributeSite, value: ast.expr) -> list[tuple[ast.Name, ast.AST | None]]:
+    """The uses of a name that is bound to `value`, each with what stands around it."""
     statement = site.source.parent(value)
     targets = statement.targets if isinstance(statement, ast.Assign) else []
     names = [t for t in targets if isinstance(t, ast.Name)]
-    return [site.source.parent(n) for t in names for n in site.source.by_id.get(t.id, ()) if site.source.definition(n) is value]
+    uses = [n for t in names for n in site.source.by_id.get(t.id, ()) if site.source.definition(n) is value]
+    return [(use, site.source.parent(use)) for use in uses]
 
 
 def _is_called_later(site: AttributeSite) -> bool:
-    uses = _later_uses(site, site.node)
-    return any(isinstance(p, ast.Call) and site.source.value_of(p.func) is site.node for p in uses)
-
-
-def _is_indexed_later(site: AttributeSite, call: ast.Call) -> bool:
-    uses = _later_uses(site, call)
-    return any(isinstance(p, ast.Subscript) and site.source.value_of(p.value) is call for p in uses)
+    return any(isinstance(around, ast.Call) and around.func is use for use, around in _later_uses(site, site.node))
 
 
 @codemod.attribute("_device", "client", "xla_shape")

@@ -31,6 +31,8 @@ from jaxmigrate_codemods._arrays import (
     ARRAY,
     MAKE_DEVICE,
     MAKE_SHARDED,
+    PARTS_OF_SPECS,
+    PMAP_SHARDINGS,
     SHARDED_DEVICE_ARRAYS,
     SPECS,
     VALUE_TYPES,
@@ -38,9 +40,9 @@ from jaxmigrate_codemods._arrays import (
     defines,
     fresh,
     indentation,
-    line,
     unused_in,
 )
+from jaxmigrate_codemods._pmap_sharding import use_of_pmap_sharding
 from jaxmigrate_codemods._sharded_class import use_of_class
 from jaxmigrate_codemods._sharding_spec import Layout, read_layout
 
@@ -57,7 +59,7 @@ codemod = Codemod(
     removed="0.4.14",
     link="https://docs.jax.dev/en/latest/jax_array_migration.html",
     words=frozenset(n.rpartition(".")[2] for n in SHARDED_DEVICE_ARRAYS | MAKE_SHARDED | MAKE_DEVICE)
-    | {"sharding_spec", "one_replica_buffer_indices"},
+    | {"sharding_spec", "one_replica_buffer_indices", "PmapSharding", "ShardingSpec", "pxla", "sharding_specs"},
     applicability=REVIEW,
 )
 
@@ -168,16 +170,25 @@ def _shape(source: Source, aval: ast.expr) -> tuple[str, ast.expr]:
     return "{aval}.shape", aval
 
 
-@codemod.name_(*SPECS)
+@codemod.name_(*SPECS, *PARTS_OF_SPECS)
 def sharding_spec(site: NameSite) -> Reports:
     """What describes a layout without naming a mesh; one that only fed a rewritten call is gone by the last round."""
-    uses = sorted(site.source.names(site.symbol), key=lambda n: (n.lineno, n.col_offset))
-    if site.node is not uses[0] or not site.direct:
-        return None  # said once, at the first of them
-    lines = [line(site.source, use) for use in uses]
+    if not site.direct or _is_in_spec(site):
+        return None
     name = site.symbol.rpartition(".")[2]
-    more = f" (also in line {', '.join(map(str, lines[1:]))})" if lines[1:] else ""
-    return site.manual(f"{name} left JAX in 0.10.0: a NamedSharding(mesh, PartitionSpec(...)) says the layout{more}")
+    if name == "spec_to_indices":
+        return site.manual("spec_to_indices left JAX in 0.10.0: sharding.devices_indices_map(shape) says which device has what")
+    return site.manual(f"{name} left JAX in 0.10.0: a NamedSharding(mesh, PartitionSpec(...)) says the layout")
+
+
+def _is_in_spec(site: NameSite) -> bool:
+    """Whether the name stands in a call, of a ShardingSpec or of what takes one, that has a finding of its own."""
+    calls = (a for a in site.source.ancestors(site.node) if isinstance(a, ast.Call) and a.func is not site.node)
+    spoken_of = SPECS | MAKE_SHARDED | SHARDED_DEVICE_ARRAYS | PMAP_SHARDINGS
+    return any((site.source.resolve(c.func) or "") in spoken_of for c in calls)
+
+
+codemod.name_(*PMAP_SHARDINGS)(use_of_pmap_sharding)
 
 
 @codemod.name_(*MAKE_SHARDED, *MAKE_DEVICE)

@@ -15,6 +15,15 @@ SELECT = {"select": "array-attributes"}
         pytest.param("import torch\nt = torch.ones(2)\nprint(t.device)\n", id="torch-device-property"),
         pytest.param("import torch, jax\nt = torch.ones(2)\nprint(t.device())\n", id="torch-receiver"),
         pytest.param("import tensorflow as tf\nimport jax\nwith tf.device('/gpu:0'): pass\n", id="tf-device"),
+        pytest.param("import jax\nprint(jax.devices()[1:], jax.devices().index(d))\n", id="devices-of-jax"),
+        pytest.param(
+            "import jax\ndef f(mesh): return mesh.devices[1:], mesh.device()  # jaxmigrate: ignore\n", id="devices-of-a-mesh"
+        ),
+        pytest.param(
+            "import jax.numpy as jnp\nx = jnp.ones(3)\nprint(x.devices() == {d}, x.devices() | other, x.devices().pop(), y.devices()[:0])"
+            "  # jaxmigrate: ignore\n",
+            id="devices-as-a-set",
+        ),
         pytest.param("import jax\nx = jax.numpy.ones(1)\nprint(x.device)\n", id="property-already"),
         pytest.param(
             "import jax\nclass Env:\n    def device(self): return 1\n    def f(self): return self.device()\n", id="own-method"
@@ -91,6 +100,28 @@ def test_reported_and_kept(source: str, expected: list[str]) -> None:
         pytest.param("print((x + 1).device())", "print((x + 1).device)", id="device-of-an-expression"),
         pytest.param("print(jnp.sin(x).device())", "print(jnp.sin(x).device)", id="device-of-a-call"),
         pytest.param("print(x.devices()[0].id)", "print(x.addressable_shards[0].device.id)", id="first-device"),
+        pytest.param("print(x.devices()[1:])", "print([s.device for s in x.addressable_shards][1:])", id="some-devices"),
+        pytest.param(
+            "print(x.devices().index(d))", "print([s.device for s in x.addressable_shards].index(d))", id="position-of-a-device"
+        ),
+        pytest.param(
+            "ds = x.devices()\nprint(ds[1:], x.device())",
+            "ds = [s.device for s in x.addressable_shards]\nprint(ds[1:], x.device)",
+            id="some-of-the-devices-later",
+        ),
+        pytest.param(
+            "ds = x.devices()\nprint(ds.index(d), x.device())",
+            "ds = [s.device for s in x.addressable_shards]\nprint(ds.index(d), x.device)",
+            id="position-later",
+        ),
+        pytest.param(
+            "print(x.devices() == [d], x.devices()[0])",
+            "print([s.device for s in x.addressable_shards] == [d], x.addressable_shards[0].device)",
+            id="compared-with-a-list",
+        ),
+        pytest.param(
+            "print(x.devices() + [x.device()])", "print([s.device for s in x.addressable_shards] + [x.device])", id="joined-lists"
+        ),
         pytest.param("print(x.device_buffer)", "print(x.addressable_data(0))", id="device-buffer"),
         pytest.param("print(x.device_buffer.device())", "print(x.addressable_data(0).device)", id="device-of-the-buffer"),
         pytest.param("print(x.device_buffers[0])", "print(x.addressable_data(0))", id="first-buffer"),

@@ -351,3 +351,138 @@ def test_make_device_array_without_a_device_is_the_buffer() -> None:
         "import jax\nx = buf\n",
         **SELECT,
     )
+
+
+def test_pmap_sharding_alone_in_a_file_names_a_mesh() -> None:
+    rewritten(
+        """
+        import jax
+        from jax.sharding import PmapSharding
+        def f(x, shape, devices):
+            a = jax.device_put(x, PmapSharding.default(shape, 0))
+            b = jax.device_put(x, PmapSharding.default((4, x.shape[0]), sharded_dim=1, devices=None))
+            return a, b, PmapSharding.default((8,) + x.shape), PmapSharding.default(x.shape, 0, devices)
+        """,
+        """
+        import jax
+        from jax.sharding import Mesh, NamedSharding, PartitionSpec
+        def f(x, shape, devices):
+            a = jax.device_put(x, NamedSharding(Mesh(jax.local_devices()[:shape[0]], ("i",)), PartitionSpec("i")))
+            b = jax.device_put(x, NamedSharding(Mesh(jax.local_devices()[:x.shape[0]], ("i",)), PartitionSpec(None, "i")))
+            return a, b, NamedSharding(Mesh(jax.local_devices()[:((8,) + x.shape)[0]], ("i",)), PartitionSpec("i")), NamedSharding(Mesh(devices, ("i",)), PartitionSpec("i"))
+        """,
+        **SELECT,
+    )
+
+
+def test_pmap_sharding_says_that_shards_keep_the_dimension_and_is_for_review() -> None:
+    found = findings("import jax\ns = jax.sharding.PmapSharding.default((8, 3))\n", **SELECT)
+    assert [str(f.applicability) for f in found] == ["review"]
+    assert "with size 1" in found[0].message
+
+
+def test_pmap_sharding_of_a_spec_that_can_be_read() -> None:
+    rewritten(
+        """
+        import jax
+        from jax.interpreters import pxla
+        def f(x, devices):
+            spec = pxla.ShardingSpec((pxla.Chunked([4]), pxla.NoSharding()), (pxla.ShardedAxis(0),))
+            return jax.device_put(x, jax.sharding.PmapSharding(devices, spec))
+        """,
+        """
+        import jax
+        def f(x, devices):
+            return jax.device_put(x, jax.sharding.NamedSharding(jax.sharding.Mesh(devices, ("i",)), jax.sharding.PartitionSpec("i")))
+        """,
+        **SELECT,
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        pytest.param("s = jax.sharding.PmapSharding(devices, spec)\n", ["shards keep it"], id="unknown-spec"),
+        pytest.param(
+            "s = jax.sharding.PmapSharding(devices, x.sharding_spec)\n",
+            ["shards keep it", "x.sharding says"],
+            id="spec-of-an-array",
+        ),
+        pytest.param("s = jax.sharding.PmapSharding.default(shape, dim)\n", ["shards keep it"], id="unknown-dimension"),
+        pytest.param("s = jax.sharding.PmapSharding.default(shape, None)\n", ["shards keep it"], id="no-dimension"),
+        pytest.param("s = jax.sharding.PmapSharding.default((8,), 1)\n", ["shards keep it"], id="no-such-dimension"),
+        pytest.param("s = jax.sharding.PmapSharding.default((*a, 8), 1)\n", ["shards keep it"], id="starred-shape"),
+        pytest.param(
+            "s = jax.sharding.PmapSharding.default((8, next(it)))\n", ["shards keep it"], id="shape-that-does-something"
+        ),
+        pytest.param(
+            "s = jax.sharding.PmapSharding.default(next(it), 0, ds)\n", ["shards keep it"], id="shape-would-not-be-asked"
+        ),
+        pytest.param("s = jax.sharding.PmapSharding.default(*args)\n", ["shards keep it"], id="starred-arguments"),
+        pytest.param("make = jax.sharding.PmapSharding.default\n", ["shards keep it"], id="method-as-a-value"),
+        pytest.param("P = jax.sharding.PmapSharding\n", ["shards keep it"], id="alias"),
+        pytest.param("b = isinstance(x.sharding, jax.sharding.PmapSharding)\n", ["has a NamedSharding"], id="isinstance"),
+        pytest.param("b = type(x.sharding) is jax.sharding.PmapSharding\n", ["has a NamedSharding"], id="exact-type"),
+        pytest.param("def f(s: jax.sharding.PmapSharding): return s\n", ["jax.sharding.Sharding"], id="annotation"),
+        pytest.param("class S(jax.sharding.PmapSharding): pass\n", ["shards keep it"], id="base-class"),
+        pytest.param(
+            "s = jax.sharding.PmapSharding.default(shape, 0)\nx = jax.make_array_from_single_device_arrays(shape, s, buffers)\n",
+            ["the buffers of jax.make_array_from_single_device_arrays"],
+            id="buffers-have-the-shape-of-the-old-shards",
+        ),
+        pytest.param(
+            "x = jax.make_array_from_single_device_arrays(shape, jax.sharding.PmapSharding.default(shape, 0), arrays=buffers)\n",
+            ["the buffers of jax.make_array_from_single_device_arrays"],
+            id="in-the-call",
+        ),
+    ],
+)
+def test_pmap_sharding_kept(source: str, expected: list[str]) -> None:
+    unchanged("import jax\n" + source, findings=expected, **SELECT)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param(
+            "if hasattr(jax.sharding, 'PmapSharding'):\n    s = jax.sharding.PmapSharding.default(shape, 0)\nelse:\n    s = other()\n",
+            id="behind-a-presence-test",
+        ),
+        pytest.param("from mylib import PmapSharding\ns = PmapSharding.default(shape, 0)\n", id="another-class-of-that-name"),
+        pytest.param("from torch.distributed._shard import ShardingSpec\ns = ShardingSpec(1)\n", id="of-torch"),
+        pytest.param("from dataloader import Chunked\nx = Chunked([8])  # not that of pxla\n", id="another-chunked"),
+        pytest.param('def f():\n    """Like PmapSharding.default(shape, 0)."""\n', id="docstring"),
+        pytest.param("from jax.interpreters import pxla\npxla.thread_resources\n", id="what-pxla-still-has"),
+    ],
+)
+def test_no_pmap_sharding_of_jax(source: str) -> None:
+    unchanged("import jax\n" + source, **SELECT)
+
+
+@pytest.mark.parametrize(
+    "name", ["ShardingSpec", "spec_to_indices", "Chunked", "NoSharding", "Unstacked", "ShardedAxis", "Replicated"]
+)
+@pytest.mark.parametrize("module", ["jax.interpreters.pxla", "jax._src.interpreters.pxla", "jax._src.sharding_specs"])
+def test_parts_of_specs_are_reported_in_an_otherwise_clean_file(module: str, name: str) -> None:
+    unchanged(f"from {module} import {name}\nx = [{name}]\ny = {name}\n", findings=["imported any more", name, name], **SELECT)
+
+
+def test_stand_in_for_a_class_that_is_gone_is_said() -> None:
+    source = "try:\n    from jax.sharding import PmapSharding\nexcept ImportError:\n    PmapSharding = None\n"
+    unchanged(source, findings=["what the except clause does instead"], **SELECT)
+
+
+def test_parts_inside_a_spec_are_said_with_it() -> None:
+    source = (
+        "from jax.interpreters import pxla\n"
+        "indices = pxla.spec_to_indices((8,), pxla.ShardingSpec((pxla.Chunked([8]),), (pxla.ShardedAxis(0),)))\n"
+    )
+    unchanged(source, findings=["devices_indices_map"], **SELECT)
+
+
+def test_unused_import_of_specs_goes() -> None:
+    rewritten(
+        "import jax\nfrom jax.interpreters.pxla import ShardingSpec, spec_to_indices\nprint(jax)\n",
+        "import jax\nprint(jax)\n",
+        **SELECT,
+    )
