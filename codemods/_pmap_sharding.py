@@ -117,12 +117,21 @@ def _named(
 
 
 def _is_for_buffers(source: Source, call: ast.Call) -> bool:
-    """Whether buffers are put together with this sharding: they must have the shape of its shards, which is another one now."""
+    """Whether buffers are, or may be, put together with this sharding: they must have the shape of its shards, which changed."""
     for made in source.calls(_MAKE):
-        values = [*made.args, *(k.value for k in made.keywords)]
-        if any(source.value_of(value) is call for value in values):
+        arguments = {k.arg: k.value for k in made.keywords}
+        sharding = made.args[1] if len(made.args) > 1 else arguments.get("sharding")
+        value = source.value_of(sharding) if sharding is not None else None
+        if value is call or not _is_another(source, value):
             return True
     return False
+
+
+def _is_another(source: Source, value: ast.expr | None) -> bool:
+    """Whether the source shows where a sharding comes from: the constructor of one, or an array."""
+    if isinstance(value, ast.Attribute):
+        return value.attr == "sharding"
+    return isinstance(value, ast.Call) and (source.resolve(value.func) or "").startswith("jax.sharding.")
 
 
 def _bound(call: ast.Call, *parameters: str) -> dict[str, ast.expr] | None:

@@ -375,6 +375,24 @@ def test_pmap_sharding_alone_in_a_file_names_a_mesh() -> None:
     )
 
 
+def test_buffers_of_another_sharding_do_not_matter() -> None:
+    rewritten(
+        """
+        import jax
+        def f(x, y, buffers):
+            s = jax.sharding.PmapSharding.default(x.shape, devices=jax.devices())
+            return jax.device_put(x, s), jax.make_array_from_single_device_arrays(y.shape, y.sharding, buffers)
+        """,
+        """
+        import jax
+        def f(x, y, buffers):
+            s = jax.sharding.NamedSharding(jax.sharding.Mesh(jax.devices(), ("i",)), jax.sharding.PartitionSpec("i"))
+            return jax.device_put(x, s), jax.make_array_from_single_device_arrays(y.shape, y.sharding, buffers)
+        """,
+        **SELECT,
+    )
+
+
 def test_pmap_sharding_says_that_shards_keep_the_dimension_and_is_for_review() -> None:
     found = findings("import jax\ns = jax.sharding.PmapSharding.default((8, 3))\n", **SELECT)
     assert [str(f.applicability) for f in found] == ["review"]
@@ -434,6 +452,17 @@ def test_pmap_sharding_of_a_spec_that_can_be_read() -> None:
             "x = jax.make_array_from_single_device_arrays(shape, jax.sharding.PmapSharding.default(shape, 0), arrays=buffers)\n",
             ["the buffers of jax.make_array_from_single_device_arrays"],
             id="in-the-call",
+        ),
+        pytest.param(
+            "s = jax.sharding.PmapSharding.default(shape, 0) if x else t\njax.make_array_from_single_device_arrays(shape, s, buffers)\n",
+            ["the buffers of jax.make_array_from_single_device_arrays"],
+            id="perhaps-for-buffers",
+        ),
+        pytest.param(
+            "def f(shape): return jax.sharding.PmapSharding.default(shape, 0)\n"
+            "def g(s, shape): return jax.make_array_from_single_device_arrays(shape, s, buffers)\n",
+            ["the buffers of jax.make_array_from_single_device_arrays"],
+            id="perhaps-for-buffers-of-another-function",
         ),
     ],
 )
