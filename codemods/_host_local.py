@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jaxmigrate_codemods._pjit import Called, Pjit, is_traced
-from jaxmigrate_codemods._specs import HOST_LOCAL, TO_LOCAL, is_global, is_replicated
+from jaxmigrate_codemods._specs import (
+    HOST_LOCAL,
+    TO_LOCAL,
+    has_replicated,
+    is_global,
+    is_replicated,
+    may_be_filled,
+    needs_no_conversion,
+)
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
@@ -16,6 +24,7 @@ _WORDS = ("process_index", "process_count")
 _NAMES = ("jax.host_count", "jax.host_id", "jax.host_ids", "jax.distributed", "jax.distributed.initialize")
 _HELPERS = ("assert_equal", "broadcast_one_to_all", "process_allgather", "sync_global_devices")
 """What multi-process programs call; the converters are no evidence, since this run may have put them there."""
+_NUMBERS = ("builtins.int", "builtins.float", "builtins.bool", "builtins.complex")
 _OUTPUT_FLAG = "jax_parallel_functions_output_gda"
 
 
@@ -25,6 +34,8 @@ class Input:
 
     argument: ast.expr
     spec: ast.expr
+    mixed: bool = False
+    """Whether some leaves of the spec say "the same everywhere", so that leaves of the argument may be Python numbers."""
 
 
 def is_multi_process(source: Source) -> bool:
@@ -54,7 +65,56 @@ def inputs(source: Source, use: Pjit, called: Called) -> list[Input] | None:
         pairs = list(zip(arguments, specs.elts, strict=True))
     else:
         pairs = [(a, given[1]) for a in arguments]
-    return [Input(a, s) for a, s in pairs if not is_replicated(source, s) and not is_global(source, a)]
+    return [i for a, s in pairs for i in sharded(source, a, s)]
+
+
+def sharded(source: Source, argument: ast.expr, spec: ast.expr, depth: int = 6) -> list[Input]:
+    """What of one argument is a part of something: leaf by leaf where its tree is written out, else all of it.
+
+    What is the same everywhere is global already, and `multihost_utils` refuses the Python numbers among it.
+    """
+    if needs_no_conversion(source, spec) or is_global(source, argument):
+        return []
+    tree = source.value_of(spec)
+    filled = isinstance(spec, (ast.Name, ast.Attribute)) and may_be_filled(source, spec, tree)
+    pairs = _paired(source, argument, tree) if depth and not filled else None
+    if pairs is None:
+        return [Input(argument, spec, mixed=has_replicated(source, spec))]
+    return [i for a, s in pairs for i in sharded(source, a, s, depth - 1)]
+
+
+def _paired(source: Source, argument: ast.expr, spec: ast.expr) -> list[tuple[ast.expr, ast.expr]] | None:
+    """The children of a tree that is written out, with their specs; None when they cannot be matched."""
+    ours, theirs = _by_key(source, argument), _by_key(source, spec)
+    if ours is not None and theirs is not None:
+        return [(ours[k], theirs[k]) for k in ours] if ours.keys() == theirs.keys() else None
+    if isinstance(argument, (ast.Tuple, ast.List)) and type(argument) is type(spec):
+        assert isinstance(spec, (ast.Tuple, ast.List))
+        starred = any(isinstance(e, ast.Starred) for e in (*argument.elts, *spec.elts))
+        return None if starred or len(argument.elts) != len(spec.elts) else list(zip(argument.elts, spec.elts, strict=True))
+    return None
+
+
+def _by_key(source: Source, tree: ast.expr) -> dict[object, ast.expr] | None:
+    """The values of a dict whose keys are all different constants, also of ``dict(key=value)``."""
+    if isinstance(tree, ast.Dict):
+        keys = [k.value for k in tree.keys if isinstance(k, ast.Constant)]
+        return dict(zip(keys, tree.values, strict=True)) if len(set(keys)) == len(tree.keys) else None
+    named = isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id == "dict" and not tree.args
+    if not named or not isinstance(tree, ast.Call) or source.lookup("dict", source.scope(tree))[0]:
+        return None
+    return {k.arg: k.value for k in tree.keywords} if all(k.arg is not None for k in tree.keywords) else None
+
+
+def holds_number(source: Source, argument: ast.expr, spec: ast.expr, depth: int = 6) -> bool:
+    """Whether a tree that has to be converted as a whole is known to hold a Python number where it is the same everywhere."""
+    value = source.value_of(argument)
+    if is_replicated(source, spec):
+        number = value.operand if isinstance(value, ast.UnaryOp) else value
+        constant = isinstance(number, ast.Constant) and isinstance(number.value, (int, float, complex))
+        return constant or source.infer(argument) in _NUMBERS
+    pairs = _paired(source, value, source.value_of(spec)) if depth else None
+    return any(holds_number(source, a, s, depth - 1) for a, s in pairs or ())
 
 
 def is_concerned(source: Source, use: Pjit) -> bool:

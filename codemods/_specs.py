@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -41,6 +41,8 @@ SHARDINGS = frozenset(
         "jax._src.sharding_impls.NamedSharding", "jax.sharding.SingleDeviceSharding", "jax.NamedSharding",
     }
 )  # fmt: skip
+_TREE_MAPS = ("jax.tree_map", "jax.tree_util.tree_map", "jax.tree.map")
+_FILLING = frozenset({"append", "extend", "insert", "setdefault", "update"})
 
 
 def short(source: Source, node: ast.AST) -> str:
@@ -103,13 +105,89 @@ def parts(source: Source, node: ast.expr) -> Iterator[ast.Name | ast.Attribute]:
                     stack.append(behind)
 
 
-def is_replicated(source: Source, node: ast.expr, depth: int = 6) -> bool:
+def only_from_gda(source: Source, node: ast.expr) -> bool:
+    """Whether every leaf of a value is FROM_GDA."""
+    return _every_leaf(source, node, is_gone)
+
+
+def is_replicated(source: Source, node: ast.expr) -> bool:
     """Whether a spec, or every spec of a tree, says "the same everywhere": None, ``P()``, ``P(None)``."""
-    value = source.value_of(node)
-    children = branches(value)
+    return _every_leaf(source, node, _is_whole)
+
+
+def needs_no_conversion(source: Source, node: ast.expr) -> bool:
+    """Whether every leaf is FROM_GDA or says "the same everywhere": such inputs are global already."""
+    return _every_leaf(source, node, lambda s, n: is_gone(s, n) or _is_whole(s, n))
+
+
+def has_replicated(source: Source, node: ast.expr, depth: int = 6) -> bool:
+    """Whether any leaf that can be read says "the same everywhere"."""
+    children = branches(source.value_of(node))
     if children is not None:
-        return depth > 0 and all(is_replicated(source, c, depth - 1) for c in children)
-    return is_none(value) or (is_spec(source, value) and isinstance(value, ast.Call) and all(map(is_none, value.args)))
+        return depth > 0 and any(has_replicated(source, c, depth - 1) for c in children)
+    return is_replicated(source, node)
+
+
+def _is_whole(source: Source, node: ast.expr) -> bool:
+    if isinstance(node, ast.Call) and source.resolve(node.func) in SHARDINGS and len(node.args) == 2:
+        return is_replicated(source, node.args[1])
+    plain = isinstance(node, ast.Call) and is_spec(source, node) and not node.keywords
+    return is_none(node) or (plain and isinstance(node, ast.Call) and all(map(is_none, node.args)))
+
+
+def _every_leaf(source: Source, node: ast.expr, test: Callable[[Source, ast.expr], bool], depth: int = 8) -> bool:
+    """Whether every leaf of a tree passes `test`; False where the leaves cannot be told."""
+    if test(source, node):
+        return True
+    if not depth:
+        return False
+    if isinstance(node, (ast.Name, ast.Attribute)):
+        behind = source.definition(node)
+        inside = [behind] if behind is not None and not may_be_filled(source, node, behind) else None
+    else:
+        inside = _subtrees(source, node)
+    return inside is not None and all(_every_leaf(source, n, test, depth - 1) for n in inside)
+
+
+def _subtrees(source: Source, node: ast.expr) -> list[ast.expr] | None:
+    """The expressions that hold all leaves of a tree; None for anything else."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        return [node.left]
+    if isinstance(node, ast.Starred):
+        return [node.value]
+    if isinstance(node, ast.Dict):
+        return node.values
+    if isinstance(node, ast.IfExp):
+        return [node.body, node.orelse]
+    if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
+        return [node.elt]
+    if isinstance(node, ast.DictComp):
+        return [node.value]
+    if isinstance(node, ast.Call) and node.args and source.resolve(node.func) in _TREE_MAPS:
+        return [node.args[0].body] if isinstance(node.args[0], ast.Lambda) else None
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("dict", "list", "tuple"):
+        known = not source.lookup(node.func.id, source.scope(node))[0] and all(k.arg is not None for k in node.keywords)
+        generated = node.func.id != "dict" and isinstance(next(iter(node.args), None), (ast.GeneratorExp, ast.ListComp))
+        return [*node.args, *(k.value for k in node.keywords)] if known and (generated or not node.args) else None
+    return branches(node)
+
+
+def may_be_filled(source: Source, node: ast.Name | ast.Attribute, value: ast.expr) -> bool:
+    """Whether a list or dict with this name is changed somewhere: ``specs["x"] = P("x")``, ``specs.append(...)``."""
+    if not isinstance(value, (ast.List, ast.Dict, ast.ListComp, ast.DictComp, ast.Call, ast.BinOp)):
+        return False
+    if isinstance(node, ast.Name):
+        scope = source.lookup(node.id, source.scope(node))[1]
+        same: list[ast.expr] = [n for n in source.by_id.get(node.id, ()) if source.lookup(n.id, source.scope(n))[1] is scope]
+    else:
+        same = list(source.by_attribute.get(node.attr, ()))
+    return any(_fills(source.parent(n)) for n in same)
+
+
+def _fills(node: ast.AST | None) -> bool:
+    if isinstance(node, ast.Subscript):
+        return not isinstance(node.ctx, ast.Load)
+    return isinstance(node, ast.Attribute) and node.attr in _FILLING
 
 
 def is_global(source: Source, node: ast.expr) -> bool:

@@ -1,7 +1,14 @@
 """`FROM_GDA` told pjit to take an input's sharding from the array; every jax.Array is taken that way when nothing is said.
 
-All FROM_GDA: the keyword goes. Mixed with specs: the keyword goes too, and what the specs were for is made a global array at
-every call. https://docs.jax.dev/en/latest/jax_array_migration.html#from-gda-and-jax-array
+All FROM_GDA: the keyword goes. Mixed with specs: the keyword goes too, and what had a spec that shards is made a global array at
+every call. What had None, ``P()`` or ``P(None)`` is global already and stays as it is, although the example of the guide converts
+its ``P(None)`` array too: the guide itself says elsewhere that fully replicated inputs need no conversion, and
+`host_local_array_to_global_array` raises AttributeError for the Python numbers among them. Run on JAX 0.12 in one process and in
+two: beside a global array, jit without in_shardings gives the same values for NumPy arrays, Python numbers, uncommitted jnp
+arrays, results of other jits, and keys of both kinds, left alone or converted. Only an array that was committed to one device by
+`jax.device_put` is refused (ValueError), which the finding says.
+
+https://docs.jax.dev/en/latest/jax_array_migration.html#from-gda-and-jax-array
 """
 
 from __future__ import annotations
@@ -29,16 +36,16 @@ from jaxmigrate.codemod import (
     Rewrite,
     Template,
 )
-from jaxmigrate_codemods import _mesh
+from jaxmigrate_codemods import _host_local, _mesh
 from jaxmigrate_codemods._pjit import Argument, Called, Pjit, grouped, is_guarded, is_traced, line, uses
 from jaxmigrate_codemods._specs import (
     FROM_GDA,
     HOST_LOCAL,
     Unreadable,
     copied_spec,
-    is_global,
-    is_gone,
-    is_replicated,
+    has_replicated,
+    needs_no_conversion,
+    only_from_gda,
     parts,
     sentinels,
     short,
@@ -63,6 +70,9 @@ _MIXED = (
     "without in_shardings pjit follows its inputs, so what had a spec is made a global array at every call; assumes that it is "
     "host-local there, as arrays other than GDAs were"
 )
+_FOLLOWS = "without in_shardings pjit follows its inputs"
+_WHOLE = "; what had None or P() is global already and stays as it is: any value but an array committed to one device is taken"
+_LEAVES = "; assumes that all leaves of {names} are arrays, since Python numbers cannot be converted"
 _PUBLIC = "; assumes that no other module reads {names}, deleted with it"
 _BY_HAND = "; by hand: drop {keyword}, and at the calls pass multihost_utils.host_local_array_to_global_array(x, mesh, spec)"
 _ADVICE = {
@@ -74,7 +84,6 @@ _ADVICE = {
     "passed": "FROM_GDA is passed on: leave the argument out if that reaches pjit's in_shardings as a whole, else pass the "
     "sharding of the array itself (x.sharding)",
 }
-_TREE_MAPS = ("jax.tree_map", "jax.tree_util.tree_map", "jax.tree.map")
 
 
 class _Manual(Exception):
@@ -87,6 +96,10 @@ class _Plan:
 
     use: Pjit
     mixed: bool
+    whole: bool = False
+    """Whether some inputs had no sharding and stay as they are."""
+    leaves: list[str] = field(default_factory=list)
+    """Arguments whose leaves must all be arrays."""
     changes: list[Change] = field(default_factory=list)
     definitions: set[ast.stmt] = field(default_factory=set)
     """Assignments of the value, which go when nothing reads them any more."""
@@ -126,32 +139,15 @@ def from_gda(site: FileSite) -> Iterator[Report]:
             yield from _elsewhere(source, node)
 
 
-def _only_from_gda(source: Source, node: ast.expr, depth: int = 6) -> bool:
-    """Whether every leaf of a value is FROM_GDA."""
-    if is_gone(source, node):
-        return True
-    if isinstance(node, (ast.Tuple, ast.List)):
-        return bool(node.elts) and all(_only_from_gda(source, e, depth) for e in node.elts)
-    if isinstance(node, ast.Dict):
-        return bool(node.values) and all(_only_from_gda(source, v, depth) for v in node.values)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-        return _only_from_gda(source, node.left, depth)
-    if isinstance(node, ast.IfExp):
-        return _only_from_gda(source, node.body, depth) and _only_from_gda(source, node.orelse, depth)
-    if isinstance(node, ast.Call) and node.args and source.resolve(node.func) in _TREE_MAPS:
-        return isinstance(node.args[0], ast.Lambda) and _only_from_gda(source, node.args[0].body, depth)
-    value = source.definition(node) if isinstance(node, (ast.Name, ast.Attribute)) and depth else None
-    return value is not None and _only_from_gda(source, value, depth - 1)
-
-
 def _plan(source: Source, use: Pjit, argument: Argument) -> _Plan:
-    plan = _Plan(use, mixed=not _only_from_gda(source, argument[1]))
+    plan = _Plan(use, mixed=not only_from_gda(source, argument[1]))
     if use.has_star():
         raise _Manual("the arguments of pjit hold * or **")
     plan.changes += _dropped(use, argument[0])
     plan.definitions |= _definitions(source, argument[1])
     if plan.mixed:
-        plan.changes += _converted(source, use, argument[1])
+        plan.whole = has_replicated(source, argument[1])
+        plan.changes += _converted(source, plan, argument[1])
     return plan
 
 
@@ -183,8 +179,19 @@ def _rewrites(source: Source, plans: list[_Plan]) -> Iterator[Report]:
         changes = [c for p in members for c in p.changes] + [DeleteStatement(d) for d in definitions]
         mixed = any(p.mixed for p in members)
         public = sorted(name for d in definitions if (name := _public_name(source, d)))
-        message = (_MIXED if mixed else _ALL) + (_PUBLIC.format(names=" and ".join(public)) if public else "")
+        message = _message(members) + (_PUBLIC.format(names=" and ".join(public)) if public else "")
         yield Rewrite(message, REVIEW if mixed or public else SAFE, tuple(_once(changes)), at=owner)
+
+
+def _message(plans: list[_Plan]) -> str:
+    """What the rewrite does, and what it takes for granted."""
+    if not any(p.mixed for p in plans):
+        return _ALL
+    converts = any(isinstance(c, ReplaceExpr) for p in plans for c in p.changes)
+    leaves = dict.fromkeys(n for p in plans for n in p.leaves)
+    text = _MIXED if converts else _FOLLOWS
+    text += _LEAVES.format(names=" and ".join(leaves)) if leaves else ""
+    return text + (_WHOLE if any(p.whole for p in plans) else "")
 
 
 def _public_name(source: Source, statement: ast.stmt) -> str:
@@ -223,9 +230,11 @@ def _is_orphaned(source: Source, statement: ast.stmt, members: list[_Plan]) -> b
     return all(n in dropped for n in loads if source.lookup(n.id, source.scope(n))[1] is scope)
 
 
-def _converted(source: Source, use: Pjit, value: ast.expr) -> Iterator[Change]:
+def _converted(source: Source, plan: _Plan, value: ast.expr) -> Iterator[Change]:
     """What makes the arguments that had specs global, at every call."""
-    specs = source.value_of(value)
+    use, specs = plan.use, source.value_of(value)
+    if needs_no_conversion(source, value) and not use.made.lowered:
+        return
     if not isinstance(specs, (ast.Tuple, ast.List)):
         raise _Manual("one argument holds both")
     if use.made.leak is not None:
@@ -236,29 +245,27 @@ def _converted(source: Source, use: Pjit, value: ast.expr) -> Iterator[Change]:
     if not use.made.calls:
         raise _Manual("the calls of this function cannot all be followed: this file holds none")
     for called in use.made.calls:
-        yield from _converted_call(source, use, called, specs.elts)
+        yield from _converted_call(source, plan, called, specs.elts)
 
 
-def _converted_call(source: Source, use: Pjit, called: Called, specs: list[ast.expr]) -> Iterator[Change]:
+def _converted_call(source: Source, plan: _Plan, called: Called, specs: list[ast.expr]) -> Iterator[Change]:
     where = f"the call in line {source.original_line(called.call)}"
-    arguments = use.dynamic(source, called.arguments)
+    arguments = plan.use.dynamic(source, called.arguments)
     if is_traced(source, called.call):
         raise _Manual(f"{where} is inside a function that is itself transformed")
     if called.starred or called.call.keywords:
         raise _Manual(f"{where} passes its arguments by * or by keyword")
     if arguments is None or len(arguments) != len(specs):
         raise _Manual(f"{where} does not have one argument for each spec")
-    wanted = [(a, s) for a, s in zip(arguments, specs, strict=True) if not _only_from_gda(source, s)]
-    wanted = [(a, s) for a, s in wanted if not is_global(source, a) and not _is_scalar(a, source, s)]
-    if any(any(sentinels(source, s)) for _, s in wanted):
-        raise _Manual("one argument holds both")
+    wanted = [i for a, s in zip(arguments, specs, strict=True) for i in _host_local.sharded(source, a, s)]
+    _check(source, plan, wanted, where)
     if not wanted:
         return
-    mesh = _mesh.near(source, called.call, use.at)
+    mesh = _mesh.near(source, called.call, plan.use.at)
     if mesh is None:
         raise _Manual(f"no mesh can be named at {where}")
     try:
-        triples = [(a, copied_spec(source, s, called.call)) for a, s in wanted]
+        triples = [(i.argument, copied_spec(source, i.spec, called.call)) for i in wanted]
     except Unreadable as problem:
         raise _Manual(f"the spec {short(source, problem.node)!r} cannot be written at {where}") from None
     if mesh.binds is not None:
@@ -266,13 +273,15 @@ def _converted_call(source: Source, use: Pjit, called: Called, specs: list[ast.e
     yield from _in_a_statement(source, called.call, triples, mesh.mesh) or _inline(triples, mesh.mesh)
 
 
-def _is_scalar(argument: ast.expr, source: Source, spec: ast.expr) -> bool:
-    """A Python number that everybody has: jit takes it as it is, and multihost_utils takes arrays only."""
-    value = source.value_of(argument)
-    number = value.operand if isinstance(value, ast.UnaryOp) else value
-    constant = isinstance(number, ast.Constant) and isinstance(number.value, (int, float, complex))
-    inferred = source.infer(argument) in ("builtins.int", "builtins.float", "builtins.bool", "builtins.complex")
-    return (constant or inferred) and is_replicated(source, spec)
+def _check(source: Source, plan: _Plan, wanted: list[_host_local.Input], where: str) -> None:
+    """Refuse what cannot be converted as a whole, and note what can only be if its leaves are arrays."""
+    for one in wanted:
+        if any(sentinels(source, one.spec)):
+            raise _Manual("one argument holds both")
+        if one.mixed and _host_local.holds_number(source, one.argument, one.spec):
+            raise _Manual(f"{short(source, one.argument)} at {where} holds a Python number, which cannot be converted")
+        if one.mixed:
+            plan.leaves.append(short(source, one.argument))
 
 
 def _inline(arguments: list[tuple[ast.expr, Template]], mesh: Piece) -> list[Change]:

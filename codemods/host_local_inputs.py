@@ -45,6 +45,8 @@ _ASSUMES = (
     "read as the global value, each process using only its slice of its own copy; assumes that {names} is the part of this "
     "process"
 )
+_LEAVES = "; and that all leaves of {names} are arrays, since Python numbers cannot be converted"
+_NUMBER = "{name} holds a Python number, which cannot be converted, where its spec is None or P(): convert its other leaves"
 _NO_MATCH = (
     "several processes run this, and pjit takes global arrays now (an uncommitted jnp array is silently read as the global "
     "value): convert what is local to a process with multihost_utils.host_local_array_to_global_array(x, mesh, spec); {why}"
@@ -101,6 +103,9 @@ def _call(source: Source, use: Pjit, called: Called) -> Manual | tuple[Rewrite, 
         return Manual(_NO_MATCH.format(why="the arguments here cannot be matched with the specs"), at=called.call)
     if not inputs:
         return None
+    number = next((i.argument for i in inputs if i.mixed and _host_local.holds_number(source, i.argument, i.spec)), None)
+    if number is not None:
+        return Manual(_NO_MATCH.format(why=_NUMBER.format(name=short(source, number))), at=called.call)
     mesh = _mesh.near(source, called.call, use.at)
     if mesh is None:
         return Manual(_NO_MATCH.format(why="no mesh can be named here"), at=called.call)
@@ -114,7 +119,9 @@ def _call(source: Source, use: Pjit, called: Called) -> Manual | tuple[Rewrite, 
         why = f"the spec {short(source, problem.node)!r} cannot be written here"
         return Manual(_NO_MATCH.format(why=why), at=called.call)
     names = ", ".join(dict.fromkeys(short(source, i.argument) for i in inputs))
-    return Rewrite(_ASSUMES.format(names=names), UNSAFE, tuple(changes), at=called.call), mesh
+    leaves = ", ".join(dict.fromkeys(short(source, i.argument) for i in inputs if i.mixed))
+    message = _ASSUMES.format(names=names) + (_LEAVES.format(names=leaves) if leaves else "")
+    return Rewrite(message, UNSAFE, tuple(changes), at=called.call), mesh
 
 
 def _changes(source: Source, use: Pjit, called: Called, inputs: list[_host_local.Input], mesh: Piece) -> list[Change]:
@@ -123,7 +130,7 @@ def _changes(source: Source, use: Pjit, called: Called, inputs: list[_host_local
     output = _host_local.local_output(source, use, called)
     if output is None:
         return [ReplaceExpr(node, new) for node, new in wrapped]
-    own = {id(a) for a in call.args}
+    own = {id(n) for a in call.args for n in ast.walk(a)}
     bound = [ReplaceExpr(node, new) for node, new in wrapped if id(node) not in own]  # by functools.partial
     inner = spliced(source, call, [(node, new) for node, new in wrapped if id(node) in own])
     spec = copied_spec(source, output, call)

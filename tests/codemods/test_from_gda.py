@@ -67,7 +67,7 @@ def test_value_that_other_code_reads_too() -> None:
 
 
 def test_function_that_is_returned() -> None:
-    mixed("def build(g):\n    return pjit(g, in_axis_resources=(FROM_GDA, P()))\n", "it is returned in line 5")
+    mixed("def build(g):\n    return pjit(g, in_axis_resources=(FROM_GDA, P('x')))\n", "it is returned in line 5")
 
 
 def test_function_that_is_passed_on() -> None:
@@ -75,7 +75,7 @@ def test_function_that_is_passed_on() -> None:
 
 
 def test_function_in_a_container() -> None:
-    mixed("fs = {}\nfs['f'] = pjit(g, in_axis_resources=(FROM_GDA, P()))\n", "stored where it cannot be followed")
+    mixed("fs = {}\nfs['f'] = pjit(g, in_axis_resources=(FROM_GDA, P('x')))\n", "stored where it cannot be followed")
 
 
 def test_function_bound_twice() -> None:
@@ -224,14 +224,17 @@ def test_python_numbers_are_no_arrays(number: str) -> None:
 
 def test_names_taken_in_the_file_are_not_reused() -> None:
     source = IMPORT + (
-        "mesh = Mesh(d, ('x',))\nglobal_b = 1\nf = pjit(g, in_axis_resources=(FROM_GDA, P('x'), P()))\nwith mesh:\n    f(a, b, c)\n"
+        "mesh = Mesh(d, ('x',))\nglobal_b = 1\nf = pjit(g, in_axis_resources=(FROM_GDA, P('x'), P(None, 'x')))\nwith mesh:\n    f(a, b, c)\n"
     )
     text = testing.run(source, select="from-gda").after.decode()
     assert "f(a, multihost_utils." in text
 
 
 def test_one_line_suite_gets_no_statement_before_it() -> None:
-    source = IMPORT + "mesh = Mesh(d, ('x',))\nf = pjit(g, in_axis_resources=(FROM_GDA, P('x'), P()))\nwith mesh: f(a, b, c)\n"
+    source = (
+        IMPORT
+        + "mesh = Mesh(d, ('x',))\nf = pjit(g, in_axis_resources=(FROM_GDA, P('x'), P(None, 'x')))\nwith mesh: f(a, b, c)\n"
+    )
     text = testing.run(source, select="from-gda").after.decode()
     assert "with mesh: f(a, multihost_utils." in text
 
@@ -239,7 +242,7 @@ def test_one_line_suite_gets_no_statement_before_it() -> None:
 def test_arguments_with_effects_are_not_moved_before_others() -> None:
     source = (
         IMPORT
-        + "mesh = Mesh(d, ('x',))\nf = pjit(g, in_axis_resources=(FROM_GDA, P('x'), P()))\nwith mesh:\n    f(a(), b(), c())\n"
+        + "mesh = Mesh(d, ('x',))\nf = pjit(g, in_axis_resources=(FROM_GDA, P('x'), P(None, 'x')))\nwith mesh:\n    f(a(), b(), c())\n"
     )
     text = testing.run(source, select="from-gda").after.decode()
     assert "f(a(), multihost_utils.host_local_array_to_global_array(b(), mesh, P('x')), " in text
@@ -280,3 +283,89 @@ def test_long_specs_are_cut_in_messages() -> None:
         f"f = pjit(g, in_axis_resources=(FROM_GDA, {spec}))\nwith mesh:\n    f(a, b)\n",
         "the spec 'rules( first_rule, first_rule, first_...'",
     )
+
+
+CONVERTED = "multihost_utils.host_local_array_to_global_array"
+
+
+def text(specs: str, call: str, before: str = "") -> str:
+    """What becomes of a file with these specs and this call."""
+    source = (
+        f"import jax\n{IMPORT}mesh = Mesh(d, ('x',))\n{before}f = pjit(g, in_axis_resources={specs})\nwith mesh:\n    {call}\n"
+    )
+    return testing.run(source, select="from-gda").after.decode()
+
+
+@pytest.mark.parametrize(
+    "spec",
+    ["None", "P()", "P(None)", "P(None, None)", "WHOLE", "TREE", "(P(), None)", "[P()] * 2", "{'a': P(), 'b': (None,)}",
+     "jax.tree_util.tree_map(lambda _: P(), b)", "[P() for _ in range(2)]", "{k: None for k in 'ab'}", "P() if d else None",
+     "jax.sharding.NamedSharding(mesh, P())", "dict(a=P(), b=None)", "tuple(P() for _ in d)", "()"],
+)  # fmt: skip
+@pytest.mark.parametrize("value", ["i", "3", "np_array", "state.step", "jax.random.PRNGKey(0)", "{'step': 1}"])
+def test_what_everybody_is_given_whole_stays(spec: str, value: str) -> None:
+    named = "WHOLE = P()\nTREE = {'a': WHOLE, 'b': None}\n"
+    assert f"    f(a, {CONVERTED}(b, mesh, P('x')), {value})\n" in text(f"(FROM_GDA, P('x'), {spec})", f"f(a, b, {value})", named)
+
+
+@pytest.mark.parametrize("spec", ["P('x')", "P(None, 'x')", "P(('x',))", "PartSharded", "(P('x'), P('x'))"])
+def test_what_is_sharded_is_converted(spec: str) -> None:
+    assert f"f(a, {CONVERTED}(b, mesh, {spec}), i)" in text(f"(FROM_GDA, {spec}, None)", "f(a, b, i)", "PartSharded = P('x')\n")
+
+
+@pytest.mark.parametrize("filling", ["specs['k'] = P('x')", "specs.update(k=P('x'))", "specs.setdefault('k', P('x'))"])
+def test_tree_that_is_filled_later_is_not_taken_for_whole(filling: str) -> None:
+    assert f"{CONVERTED}(b, mesh, specs" in text("(FROM_GDA, specs)", "f(a, b)", f"specs = {{'j': P()}}\n{filling}\n")
+
+
+def test_only_whole_inputs_beside_sentinels_need_no_call_and_no_mesh() -> None:
+    source = "def build(g):\n    return pjit(g{})\n"
+    found = rewritten(
+        IMPORT + source.format(", in_axis_resources=(FROM_GDA, {'a': None, 'b': FROM_GDA})") + "P()\n",
+        KEPT + source.format("") + "P()\n",
+    ).findings
+    assert [str(f.applicability) for f in found] == ["review"]
+    assert "committed to one device" in found[0].message
+    assert "assumes" not in found[0].message
+
+
+@pytest.mark.parametrize(
+    ("spec", "value", "after"),
+    [("{'x': P('x'), 'step': None}", "{'x': b, 'step': i}", "{{'x': {0}(b, mesh, P('x')), 'step': i}}"),
+     ("{'x': P('x'), 'step': None}", "{'step': 3, 'x': b}", "{{'step': 3, 'x': {0}(b, mesh, P('x'))}}"),
+     ("{'x': P('x'), 'step': None}", "dict(x=b, step=3)", "dict(x={0}(b, mesh, P('x')), step=3)"),
+     ("(P('x'), P())", "(b, 1)", "({0}(b, mesh, P('x')), 1)"),
+     ("[P(), [P('x'), None]]", "[1, [b, 2]]", "[1, [{0}(b, mesh, P('x')), 2]]"),
+     ("{'x': P('x'), 'w': FROM_GDA}", "{'x': b, 'w': w}", "{{'x': {0}(b, mesh, P('x')), 'w': w}}")],
+)  # fmt: skip
+def test_tree_written_at_the_call_is_converted_leaf_by_leaf(spec: str, value: str, after: str) -> None:
+    assert f"f(a, {after.format(CONVERTED)})" in text(f"(FROM_GDA, {spec})", f"f(a, {value})")
+
+
+@pytest.mark.parametrize(
+    "value", ["tree", "{**tree}", "{'x': b}", "dict(tree)", "dict(x=b, **c)", "{'x': b, 'step': i, 'y': c}", "{k: b, 'step': i}"]
+)
+def test_tree_that_cannot_be_matched_is_converted_whole_and_says_what_it_assumes(value: str) -> None:
+    specs = "{'x': P('x'), 'step': None}"
+    source = (
+        f"{IMPORT}mesh = Mesh(d, ('x',))\nf = pjit(g, in_axis_resources=(FROM_GDA, {specs}))\nwith mesh:\n    f(a, {value})\n"
+    )
+    result = testing.run(source, select="from-gda")
+    assert f"{CONVERTED}({value}, mesh, {{'x': P('x'), 'step': P()}})" in result.after.decode()
+    assert any(f"assumes that all leaves of {value} are arrays" in f.message for f in result.findings)
+
+
+@pytest.mark.parametrize("number", ["3", "-0.5", "True", "len(d)"])
+def test_number_in_a_tree_that_would_be_converted_whole(number: str) -> None:
+    source = "f = pjit(g, in_axis_resources=(FROM_GDA, {'x': P('x'), 'step': None}))\n"
+    source += f"tree = {{'x': b, 'step': {number}}}\nwith mesh:\n    f(a, tree)\n"
+    mixed(source, "tree at the call in line 7 holds a Python number")
+
+
+def test_whole_trees_and_sharded_ones_do_not_speak_of_leaves() -> None:
+    source = (
+        f"{IMPORT}mesh = Mesh(d, ('x',))\nf = pjit(g, in_axis_resources=(FROM_GDA, P('x'), P()))\nwith mesh:\n    f(a, b, i)\n"
+    )
+    (found,) = findings(source, select="from-gda")
+    assert "leaves" not in found.message
+    assert "what had None or P() is global already" in found.message

@@ -7,6 +7,7 @@ import functools
 import pytest
 
 from jaxmigrate import testing
+from jaxmigrate.model import FileResult
 from jaxmigrate.testing import findings
 
 unchanged = functools.partial(testing.unchanged, select="host-local-inputs", allowed="unsafe")
@@ -29,7 +30,12 @@ def test_word_in_a_comment_or_string_says_nothing() -> None:
 
 
 def test_multihost_conversion_alone_says_nothing() -> None:
-    unchanged(HEAD + "from jax.experimental import multihost_utils as mu\nx = mu.host_local_array_to_global_array(a, mesh, P('x'))\n" + STEP + CALL)
+    unchanged(
+        HEAD
+        + "from jax.experimental import multihost_utils as mu\nx = mu.host_local_array_to_global_array(a, mesh, P('x'))\n"
+        + STEP
+        + CALL
+    )
 
 
 @pytest.mark.parametrize("spec", ["None", "P()", "P(None)", "P(None, None)", "(None,)", "({'a': None, 'b': P()},)"])
@@ -60,7 +66,9 @@ def test_global_array_unpacked() -> None:
 
 
 def test_global_device_array() -> None:
-    source = "from jax.experimental.global_device_array import GlobalDeviceArray\nx = GlobalDeviceArray.from_callback(s, mesh, p, c)\n"
+    source = (
+        "from jax.experimental.global_device_array import GlobalDeviceArray\nx = GlobalDeviceArray.from_callback(s, mesh, p, c)\n"
+    )
     unchanged(HEAD + RANK + source + STEP + CALL)
 
 
@@ -146,3 +154,40 @@ def test_comment_between_the_arguments_stays() -> None:
 def test_evidence(word: str) -> None:
     (found,) = findings(HEAD + f"n = {word}\n" + STEP + CALL, select="host-local-inputs")
     assert found.codemod == "host-local-inputs"
+
+
+TREE = "f = pjit(lambda t: t, in_shardings=({'x': P('x'), 'step': None},), out_shardings=P())\n"
+CONVERTED = "multihost_utils.host_local_array_to_global_array"
+
+
+def run(source: str) -> FileResult:
+    """The result on a file that several processes run."""
+    return testing.run(HEAD + RANK + source, select="host-local-inputs", allowed="unsafe")
+
+
+def test_tree_at_the_call_is_converted_leaf_by_leaf() -> None:
+    after = run(TREE + "with mesh:\n    y = f({'x': x, 'step': 3})\n").after.decode()
+    assert f"f({{'x': {CONVERTED}(x, mesh, P('x')), 'step': 3}})" in after
+
+
+def test_leaf_inside_a_call_whose_result_becomes_local() -> None:
+    source = "f = pjit(lambda t: t, in_shardings=((P('x'), None),), out_shardings=P('x'))\nwith mesh:\n    y = f((x, step))\n"
+    after = run(source).after.decode()
+    assert "global_array_to_host_local_array(f((" in after
+    assert f"f(({CONVERTED}(x, mesh, P('x')), step)), mesh, P('x'))" in after
+
+
+def test_tree_by_name_is_converted_whole_and_says_what_it_assumes() -> None:
+    result = run(TREE + "with mesh:\n    y = f(tree)\n")
+    assert f"{CONVERTED}(tree, mesh, {{'x': P('x'), 'step': P()}})" in result.after.decode()
+    assert any("all leaves of tree are arrays" in f.message for f in result.findings)
+
+
+def test_number_in_a_tree_by_name() -> None:
+    source = TREE + "tree = {'x': x, 'step': 3}\nwith mesh:\n    y = f(tree)\n"
+    unchanged(HEAD + RANK + source, findings=["tree holds a Python number"])
+
+
+def test_python_number_beside_a_sharded_argument() -> None:
+    after = run("f = pjit(g, in_shardings=(P('x'), None), out_shardings=P())\nwith mesh:\n    y = f(x, i)\n").after.decode()
+    assert f"f({CONVERTED}(x, mesh, P('x')), i)" in after
