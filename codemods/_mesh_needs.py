@@ -47,6 +47,8 @@ _FUNCTIONS_AT = {
 """Where these functions take functions, which they run."""
 _ITERATING = frozenset({"enumerate", "list", "range", "reversed", "sorted", "tuple", "zip"})
 _CONTEXTS = ("jax.experimental.maps.", "jax.interpreters.pxla.thread_resources", "jax._src.mesh.thread_resources")
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_FALLBACKS = ("__getattr__", "__getattribute__")
 _CONSTRAINTS = (*CONSTRAINT, LAX_CONSTRAINT)
 
 
@@ -54,6 +56,8 @@ _CONSTRAINTS = (*CONSTRAINT, LAX_CONSTRAINT)
 class Needs:
     """Why a piece of code needs the mesh of its context."""
 
+    classes: list[ast.ClassDef]
+    """All of the file, whose properties run code when they are read."""
     constraints: list[ast.Call] = field(default_factory=list)
     """Calls of with_sharding_constraint with a bare spec: any mesh context serves them."""
     other: list[ast.AST] = field(default_factory=list)
@@ -62,7 +66,7 @@ class Needs:
 
 def needs_of(source: Source, roots: Collection[ast.AST], converted: Collection[ast.Call]) -> Needs:
     """What of this code may look at the context's mesh, `converted` calls (which no longer do) apart."""
-    needs = Needs()
+    needs = Needs([c for c in ast.walk(source.tree) if isinstance(c, ast.ClassDef)])
     seen: set[ast.AST] = set()
     stack = list(roots)
     while stack:
@@ -88,6 +92,74 @@ def _look(source: Source, node: ast.AST, converted: Collection[ast.Call], needs:
         qualified = source.resolve(node) or ""
         if qualified.startswith(_CONTEXTS) and qualified not in MESHES:
             needs.other.append(node)
+        elif isinstance(node, ast.Attribute) and not qualified:
+            yield from _look_at_attribute(source, node, needs)
+
+
+def _look_at_attribute(source: Source, node: ast.Attribute, needs: Needs) -> Iterator[ast.AST]:
+    """The functions behind an attribute that runs some: the properties of this name, `__getattr__` where nothing sets it."""
+    for statement in (s for owner in _classes_of(source, node, needs.classes) for s in owner.body):
+        if isinstance(statement, _DEFINITIONS) and statement.name == node.attr:
+            yield from _run_by_reading(source, statement, node, needs)
+        elif isinstance(statement, ast.Assign) and node.attr in (t.id for t in statement.targets if isinstance(t, ast.Name)):
+            yield from _run_by_property(source, statement.value, node, needs)
+        elif isinstance(statement, _DEFINITIONS) and statement.name in _FALLBACKS and _is_of_self(node):
+            yield from () if _is_set(source, node.attr, needs.classes) else statement.body
+
+
+def _run_by_reading(source: Source, definition: ast.AST, node: ast.Attribute, needs: Needs) -> Iterator[ast.AST]:
+    """The body of a property; a decorator that one does not know may make anything of a definition."""
+    assert isinstance(definition, _DEFINITIONS)
+    for decorator in definition.decorator_list:
+        made_by = decorator.func if isinstance(decorator, ast.Call) else decorator
+        qualified = source.resolve(made_by) or ""
+        name = made_by.attr if isinstance(made_by, ast.Attribute) else made_by.id if isinstance(made_by, ast.Name) else ""
+        if "property" in (qualified or name).rpartition(".")[2] or name in ("setter", "deleter", "getter"):
+            yield from definition.body
+        elif not qualified.startswith(("jax.", "functools.", "contextlib.")) and name not in ("staticmethod", "classmethod"):
+            needs.other.append(node)
+
+
+def _run_by_property(source: Source, value: ast.expr, node: ast.Attribute, needs: Needs) -> Iterator[ast.AST]:
+    """The functions of ``name = property(read, write)`` in a class."""
+    made_by = value.func if isinstance(value, ast.Call) else None
+    name = made_by.attr if isinstance(made_by, ast.Attribute) else made_by.id if isinstance(made_by, ast.Name) else ""
+    if not isinstance(value, ast.Call) or "property" not in name:
+        return
+    for argument in (*value.args, *(k.value for k in value.keywords)):
+        body = function_body(source, argument)
+        if body is None or (isinstance(body, _DEFINITIONS) and body.decorator_list):
+            needs.other.append(node)
+        else:
+            yield body
+
+
+def _classes_of(source: Source, node: ast.Attribute, classes: list[ast.ClassDef]) -> list[ast.ClassDef]:
+    """The classes of this file that may define an attribute; those related to its own for ``self``."""
+    if (source.infer(node.value) or "").startswith(("jax.", "numpy.", "builtins.", "list[")):
+        return []
+    own = source.enclosing_class(node)
+    if own is None or not _is_of_self(node):
+        return classes
+    return [c for c in classes if c is own or _extends(own, c, classes) or _extends(c, own, classes)]
+
+
+def _is_of_self(node: ast.Attribute) -> bool:
+    return isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
+
+
+def _extends(cls: ast.ClassDef, base: ast.ClassDef, classes: list[ast.ClassDef], depth: int = 8) -> bool:
+    names = {b.id for b in cls.bases if isinstance(b, ast.Name)}
+    if base.name in names:
+        return True
+    return depth > 0 and any(_extends(c, base, classes, depth - 1) for c in classes if c.name in names and c is not cls)
+
+
+def _is_set(source: Source, attribute: str, classes: list[ast.ClassDef]) -> bool:
+    """Whether the file gives some object this attribute, or a class defines it."""
+    if any(not isinstance(a.ctx, ast.Load) for a in source.by_attribute.get(attribute, ())):
+        return True
+    return any(isinstance(s, _DEFINITIONS) and s.name == attribute for c in classes for s in c.body)
 
 
 def _look_at_call(source: Source, call: ast.Call, needs: Needs) -> Iterator[ast.AST]:

@@ -408,3 +408,73 @@ def test_tuple_without_brackets_stays_on_its_line(specs: str) -> None:
     text = result(f"SPECS = {specs}\nf = pjit(lambda *a: a, in_shardings=SPECS)\n" + CALL)
     assert text.startswith("SPECS = ")
     assert len(text.splitlines()) == len(specs.splitlines()) + 2
+
+
+NEEDY = "jax.jit(lambda v: jax.lax.with_sharding_constraint(v, P('x')))(x)"
+READING = "    def run(self, x):\n        with mesh:\n            y = f(x)\n            return self.p\n"
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        "    @property\n    def p(self):\n        return NEEDY\n",
+        "    @functools.cached_property\n    def p(self):\n        return NEEDY\n",
+        "    @abc.abstractproperty\n    def p(self):\n        return NEEDY\n",
+        "    @cached_property\n    def p(self):\n        return NEEDY\n",
+        "    @property\n    def p(self):\n        return self.q\n    @property\n    def q(self):\n        return NEEDY\n",
+        "    @property\n    def p(self):\n        return self.m()\n    def m(self):\n        return NEEDY\n",
+        "    p = property(lambda self: NEEDY)\n",
+        "    def read(self):\n        return NEEDY\n    p = property(read)\n",
+        "    p = property(elsewhere)\n",
+        "    @lazy\n    def p(self):\n        return 1\n",
+        "    def __getattr__(self, name):\n        return NEEDY\n",
+        "    @property\n    def p(self):\n        return 1\n    @p.setter\n    def p(self, v):\n        NEEDY\n",
+    ],
+)
+def test_property_that_needs_the_mesh_keeps_it(members: str) -> None:
+    source = "class A:\n" + members.replace("NEEDY", NEEDY) + READING
+    assert "        with mesh:\n            y = f(x)\n" in result("import abc, functools\n" + ROWS + source)
+
+
+@pytest.mark.parametrize("bases", ["A", "A, Other", "Between"])
+def test_property_of_a_base_class_in_the_file(bases: str) -> None:
+    source = (
+        f"class A:\n    @property\n    def p(self):\n        return {NEEDY}\nclass Between(A):\n    pass\nclass B({bases}):\n"
+    )
+    assert "        with mesh:\n            y = f(x)\n" in result(ROWS + source + READING)
+
+
+def test_property_of_a_class_that_extends_this_one() -> None:
+    source = f"class B(A):\n    @property\n    def p(self):\n        return {NEEDY}\n"
+    assert "        with mesh:\n            y = f(x)\n" in result(ROWS + "class A:\n" + READING + source)
+
+
+def test_property_of_another_object() -> None:
+    source = f"class A:\n    @property\n    def p(self):\n        return {NEEDY}\na = A()\n"
+    assert "with mesh:\n    y = f(x)\n" in result(ROWS + source + "with mesh:\n    y = f(x)\n    z = a.p\n")
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        "",
+        "    def __init__(self):\n        self.p = 1\n",
+        "    p = 1\n",
+        "    @property\n    def p(self):\n        return self.q + 1\n",
+        "    def p(self):\n        return NEEDY\n",
+        "    @property\n    def other(self):\n        return NEEDY\n",
+        "    def __init__(self):\n        self.p = 1\n    def __getattr__(self, name):\n        return NEEDY\n",
+    ],
+)
+def test_attribute_that_needs_no_mesh_lets_it_go(members: str) -> None:
+    assert "with mesh" not in result(ROWS + "class A:\n" + members.replace("NEEDY", NEEDY) + READING)
+
+
+def test_property_of_an_unrelated_class() -> None:
+    source = f"class Other:\n    @property\n    def p(self):\n        return {NEEDY}\nclass A:\n"
+    assert "with mesh" not in result(ROWS + source + READING)
+
+
+def test_attribute_of_an_array_is_no_property_of_the_file() -> None:
+    source = f"class Other:\n    @property\n    def shape(self):\n        return {NEEDY}\nx = jax.numpy.ones(8)\n"
+    assert "with mesh" not in result(ROWS + source + "with mesh:\n    y = f(x)\n    print(x.shape)\n")
