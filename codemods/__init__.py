@@ -21,22 +21,22 @@ MODULES = (
 
 # fmt: off
 WORDS = (
-    ", AUTO", "._device", ".client", ".device()", ".devices().index(", ".devices()[", ".global_shards",
-    ".is_fully_addressable()", ".is_fully_replicated()", ".mesh_axes", "ArrayImpl", "Buffer", "CppDeviceArray", "Device",
-    "DeviceArray", "DeviceArrayBase", "DeviceArrayProtocol", "DeviceValue", "FROM_GDA", "GSPMDSharding", "GlobalDeviceArray",
-    "JAX_ARRAY", "JAX_PARALLEL_FUNCTIONS_OUTPUT_GDA", "MeshPspecSharding", "NamedSharding", "OpShardingSharding",
-    "PartitionSpec", "PmapSharding", "PyLocalBuffer", "ShapedArray", "ShardedDeviceArray", "ShardedDeviceArrayBase",
-    "ShardingSpec", "XLACompatibleSharding", "_CppDeviceArray", "_DeviceArray", "_ShardedDeviceArray", "_UNSPECIFIED",
-    "_device_buffers", "_is_unspecified", "_local_shards", "array_serialization", "axis_resources", "block_host_until_ready",
-    "copy_to_device", "device_array_types", "device_buffer", "device_buffers", "experimental import array",
-    "experimental import sharding", "experimental import with_sharding_constraint", "experimental.array", "experimental.maps",
-    "experimental.sharding", "experimental.with_sharding_constraint", "final_checkpoint_dir", "gda_serialization",
-    "global_array_to_host_local_array", "global_device_array", "global_meshes", "host_local_array_to_global_array",
-    "import AUTO", "import maps", "in_axis_resources", "jax_array", "jax_parallel_functions_output_gda", "live_buffers",
-    "local_data", "local_shards", "make_device_array", "make_sharded_device_array", "maps as", "maps.Mesh", "maps.mesh",
-    "maps.thread_resources", "maps.xmap", "nojax_array", "nojax_parallel_functions_output_gda", "one_replica_buffer_indices",
-    "out_axis_resources", "pjit", "pjit.AUTO", "process_allgather", "pxla", "sharded_jit", "sharding_spec", "sharding_specs",
-    "to_py", "xla_shape",
+    ", AUTO", "._device", ".client", ".device()", ".devices()\n", ".devices()\r", ".devices().index(", ".devices()[",
+    ".global_shards", ".is_fully_addressable()", ".is_fully_replicated()", ".mesh_axes", "ArrayImpl", "Buffer",
+    "CppDeviceArray", "Device", "DeviceArray", "DeviceArrayBase", "DeviceArrayProtocol", "DeviceValue", "FROM_GDA",
+    "GSPMDSharding", "GlobalDeviceArray", "JAX_ARRAY", "JAX_PARALLEL_FUNCTIONS_OUTPUT_GDA", "MeshPspecSharding",
+    "NamedSharding", "OpShardingSharding", "PartitionSpec", "PmapSharding", "PyLocalBuffer", "ShapedArray",
+    "ShardedDeviceArray", "ShardedDeviceArrayBase", "ShardingSpec", "XLACompatibleSharding", "_CppDeviceArray",
+    "_DeviceArray", "_ShardedDeviceArray", "_UNSPECIFIED", "_device_buffers", "_is_unspecified", "_local_shards",
+    "array_serialization", "axis_resources", "block_host_until_ready", "copy_to_device", "device_array_types",
+    "device_buffer", "device_buffers", "experimental import array", "experimental import sharding",
+    "experimental import with_sharding_constraint", "experimental.array", "experimental.maps", "experimental.sharding",
+    "experimental.with_sharding_constraint", "final_checkpoint_dir", "gda_serialization", "global_array_to_host_local_array",
+    "global_device_array", "global_meshes", "host_local_array_to_global_array", "import AUTO", "import maps",
+    "in_axis_resources", "jax_array", "jax_parallel_functions_output_gda", "live_buffers", "local_data", "local_shards",
+    "make_device_array", "make_sharded_device_array", "maps as", "maps.Mesh", "maps.mesh", "maps.thread_resources",
+    "maps.xmap", "nojax_array", "nojax_parallel_functions_output_gda", "one_replica_buffer_indices", "out_axis_resources",
+    "pjit", "pjit.AUTO", "process_allgather", "pxla", "sharded_jit", "sharding_spec", "sharding_specs", "to_py", "xla_shape",
 )
 # fmt: on
 """All words of these codemods, kept here so that a file without any costs no import of them (a test compares)."""

@@ -30,8 +30,8 @@ codemod = Codemod(
     link="https://docs.jax.dev/en/latest/changelog.html",
     words=frozenset(
         {
-            ".device()", ".devices()[", ".devices().index(", "device_buffer", "device_buffers", "to_py", "copy_to_device",
-            "block_host_until_ready", "xla_shape", "._device", ".client",
+            ".device()", ".devices()[", ".devices().index(", ".devices()\n", ".devices()\r", "device_buffer", "device_buffers",
+            "to_py", "copy_to_device", "block_host_until_ready", "xla_shape", "._device", ".client",
         }
     ),
     applicability=UNSAFE,

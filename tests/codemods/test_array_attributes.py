@@ -272,3 +272,9 @@ def test_annotation_of_the_old_class_tells_the_type() -> None:
         "import jax\ndef f(x: jax.xla.DeviceArray): return x.device\n",
         **SELECT,
     )
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_devices_bound_to_a_name_wake_an_otherwise_clean_file(end: str) -> None:
+    source = end.join(["import jax.numpy as jnp", "x = jnp.ones(3)", "ds = x.devices()", "print(ds[0])", ""])
+    assert len(findings(source, **SELECT)) == 1
