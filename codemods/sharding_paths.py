@@ -177,7 +177,7 @@ def _spans_processes(site: CallSite, value: ast.expr) -> tuple[Applicability, st
     if _is_sharded_result(source, value):
         return REVIEW, (
             f", assuming that {site.text(value)} spans processes where there are several; unless "
-            "jax_parallel_functions_output_gda was on it was local to each process, and gathered as (processes, rows) where it is "
+            "jax_parallel_functions_output_gda was on it was local to each process, gathered as (processes, rows) where it is "
             "(rows) now"
         )
     if isinstance(made, ast.Call) and source.resolve(made.func) in _GLOBAL:
