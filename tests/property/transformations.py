@@ -187,12 +187,13 @@ ENCODINGS: list[Recode] = [latin1, crlf, cr, byte_order_mark]
 
 def lost_comments(before: str, after: str) -> set[str]:
     """The comments that are gone although the code of their line is still there."""
-    kept = set(comment_texts(after))
+    # the comment of an argument that goes is joined to the one before: ``# one; two``
+    kept = {f"# {part}" for text in comment_texts(after) for part in (text.lstrip("# "), *text.lstrip("# ").split("; "))}
     code = {line.partition("#")[0].strip() for line in after.splitlines()}
     times = Counter(line.partition("#")[0].strip() for line in before.splitlines())
     alone = {text for text in code if times[text] == 1 and text not in ("", "else:", "pass")}
     lines = [line for line in before.splitlines() if line.partition("#")[0].strip() in alone]
-    return {c for c in comment_texts(before) if c not in kept and any(line.endswith(c) for line in lines)}
+    return {c for c in comment_texts(before) if f"# {c.lstrip('# ')}" not in kept and any(line.endswith(c) for line in lines)}
 
 
 def comment_texts(text: str) -> list[str]:
