@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from jaxmigrate.codemod import Site
+    from jaxmigrate.codemod import NameSite, Site
     from jaxmigrate.names import Source
 
 
@@ -204,4 +204,15 @@ def uses_jax(source: Source) -> bool:
         names = [statement.module or ""] if isinstance(statement, ast.ImportFrom) else [a.name for a in statement.names]
         if any("jax" in n or n.partition(".")[0] in ("flax", "haiku", "optax", "chex") for n in names):
             return True
+    return False
+
+
+def registered_beside(site: NameSite, *classes: str) -> bool:
+    """Whether another function is registered for one of these classes on the dispatcher that `site` registers with."""
+    source, here = site.source, site.parent()
+    dispatcher = source.segment(here.func) if isinstance(here, ast.Call) else ""
+    for node in source.names(*classes):
+        call = source.parent(node)
+        if isinstance(call, ast.Call) and source.role(node) == "register" and source.segment(call.func) == dispatcher:
+            return source.parent(call) is not source.parent(here) if here is not None else True
     return False

@@ -16,6 +16,7 @@ from jaxmigrate_codemods._arrays import (
     elements,
     fresh,
     indentation,
+    registered_beside,
     traced,
     typed,
 )
@@ -163,20 +164,9 @@ def _class_only(site: NameSite) -> Reports:
     dead: Reports = yields_to_array(site) if site.role == "issubclass" else None
     if dead:
         return dead
-    if site.role == "register" and _registers_device_array(site):
+    if site.role == "register" and registered_beside(site, *DEVICE_ARRAYS, ARRAY):
         return site.manual("the same dispatcher registers DeviceArray: both are jax.Array now, so merge the two functions")
     return Rewrite(_ONE_CLASS, REVIEW, ())
-
-
-def _registers_device_array(site: NameSite) -> bool:
-    source = site.source
-    here = source.parent(site.node)
-    dispatcher = source.segment(here.func) if isinstance(here, ast.Call) else ""
-    for node in source.names(*DEVICE_ARRAYS, ARRAY):
-        call = source.parent(node)
-        if isinstance(call, ast.Call) and source.role(node) == "register" and source.segment(call.func) == dispatcher:
-            return source.parent(call) is not source.parent(here) if here is not None else True
-    return False
 
 
 def _keyed(site: NameSite) -> Reports:

@@ -18,6 +18,7 @@ from jaxmigrate_codemods._arrays import (
     DEVICES,
     container,
     line,
+    registered_beside,
     traced,
     typed,
 )
@@ -103,22 +104,11 @@ def _registered(site: NameSite) -> Reports:
     leaf = parent.func.attr if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute) else "register"
     if leaf != "register":
         return site.manual(f"{leaf} goes by the exact class, which is private today; JAX treats arrays as leaves itself")
-    if _registers_array(site):
+    if registered_beside(site, ARRAY):
         return site.manual("the same dispatcher registers jax.Array, which is for all arrays now: take this registration out")
     if site.target_has("0.8.2"):
         return None
     return Rewrite("before JAX 0.8.2 tracers dispatch on jax.Array too, which they did not on DeviceArray", REVIEW, ())
-
-
-def _registers_array(site: NameSite) -> bool:
-    """Whether another function is registered for jax.Array on the same dispatcher."""
-    source, here = site.source, site.parent()
-    dispatcher = source.segment(here.func) if isinstance(here, ast.Call) else ""
-    for node in source.names(ARRAY):
-        call = source.parent(node)
-        if isinstance(call, ast.Call) and source.role(node) == "register" and source.segment(call.func) == dispatcher:
-            return source.parent(call) is not source.parent(here) if here is not None else True
-    return False
 
 
 def _subclassed(site: NameSite) -> Reports:

@@ -33,8 +33,6 @@ class Fold:
     """Statements that go because they can no longer be reached."""
     literal: bool = False
     """The truth stays in the code as ``True`` or ``False``."""
-    contradiction: bool = False
-    """An ``assert`` that can only fail; there is no edit."""
 
 
 def fold(source: Source, node: ast.expr, value: bool) -> Fold:
@@ -61,7 +59,7 @@ def _statement(source: Source, parent: ast.AST | None, node: ast.expr, value: bo
             return _literal(node, value)
         return _branch(source, parent, value, dropped)
     if isinstance(parent, ast.Assert) and parent.test is node:
-        return Fold((DeleteStatement(parent),)) if value else Fold((), contradiction=True)
+        return Fold((DeleteStatement(parent),)) if value else Fold(())
     decorator = _needless_skip(source, parent, node, value)
     if decorator is not None:
         return Fold((remove_decorator(source, decorator),))

@@ -48,11 +48,6 @@ def _is_empty(value: ast.expr) -> bool:
     return leaf in ("Any", "object", "NoneType")
 
 
-def is_typing_only(source: Source, node: ast.AST) -> bool:
-    """Whether `node` stands under ``if TYPE_CHECKING``."""
-    return type_checking_block(source, node) is not None
-
-
 def type_checking_block(source: Source, node: ast.AST) -> ast.If | None:
     """The ``if TYPE_CHECKING`` whose body holds `node`."""
     child = node

@@ -439,10 +439,6 @@ def _string(source: Source, node: ast.expr, depth: int) -> str | None:
     return "builtins.str"
 
 
-def _boolean(source: Source, node: ast.expr, depth: int) -> str | None:
-    return "builtins.bool" if not isinstance(node, ast.Compare) else None
-
-
 def _function(source: Source, node: ast.expr, depth: int) -> str | None:
     return OTHER
 
