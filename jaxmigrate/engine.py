@@ -7,6 +7,7 @@ Positions of findings are mapped back to the file as it was read.
 from __future__ import annotations
 
 import ast
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -194,7 +195,8 @@ class _Run:
         twins: dict[tuple[Splice, ...], _Applied] = {}
         wanted = [p for p in proposals if self.wanted(source, p)]
         moves = [p for p in wanted if all(isinstance(c, MoveImport) for c in p.changes)]
-        wanted = moves or wanted  # names that moved first: what is spelled after them then follows the file's new style
+        if moves and any(_speaks_deep(p) for p in wanted):
+            wanted = moves  # names that moved first: what is spelled after them then follows the file's new style
         for proposal in sorted(wanted, key=lambda p: _width(source, p)):
             mark = speller.mark()
             renderer.spelled.clear()
@@ -491,6 +493,20 @@ class _Shift:
         if offset < splice.end:
             return self.new_starts[index] + len(splice.text.encode("utf-8"))
         return offset + self.shifts[index + 1]
+
+
+_DEEP = re.compile(r"\{\w+\.\w+\.\w")
+
+
+def _speaks_deep(proposal: Proposal) -> bool:
+    """Whether an edit spells a name of a submodule, which a ``from`` import may give."""
+    templates: list[api.Template] = []
+    for change in proposal.changes:
+        if isinstance(change, api.EditCall):
+            templates += [*([change.func] if change.func else []), *change.values.values(), *(t for _, t in change.append)]
+        elif isinstance(change, (api.ReplaceExpr, api.ReplaceStatement, api.InsertBefore, api.InsertAfter)):
+            templates.append(change.new)
+    return any(_DEEP.search(t.text) for t in templates)
 
 
 def _first_line(source: Source, start: int) -> int:

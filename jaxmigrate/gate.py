@@ -32,7 +32,8 @@ def prefilter(data: bytes) -> bool:
     if not has_trace(data):
         return False
     words, phrases = _words()
-    return not words.isdisjoint(_IDENTIFIER.findall(data)) or any(phrase in data for phrase in phrases)
+    found = set(_IDENTIFIER.findall(data))
+    return not words.isdisjoint(found) or any(name in found and phrase in data for name, phrase in phrases)
 
 
 @functools.cache
@@ -45,10 +46,11 @@ def packages() -> tuple[str, ...]:
 
 
 @functools.cache
-def _words() -> tuple[frozenset[bytes], tuple[bytes, ...]]:
-    """Identifiers, and other phrases (``.device()``), to look for."""
-    words = {w for package in packages() for w in words_of(package)}
-    return frozenset(w.encode() for w in words if w.isidentifier()), tuple(w.encode() for w in words if not w.isidentifier())
+def _words() -> tuple[frozenset[bytes], tuple[tuple[bytes, bytes], ...]]:
+    """Identifiers to look for, and other phrases (``.device()``), each with an identifier that it cannot be without."""
+    words = {w.encode() for package in packages() for w in words_of(package)}
+    identifiers = frozenset(w for w in words if w.decode().isidentifier())
+    return identifiers, tuple((max(_IDENTIFIER.findall(w), key=len), w) for w in words - identifiers)
 
 
 def words_of(package: str) -> Iterable[str]:
