@@ -21,12 +21,12 @@ MODULES = (
 
 # fmt: off
 WORDS = (
-    ", AUTO", "._device", ".client", ".device()", ".devices()\n", ".devices()\r", ".devices().index(", ".devices()[",
+    ", AUTO", "._device", ".client", ".device()", ".devices().index(", ".devices()[", ".devices()\n", ".devices()\r",
     ".global_shards", ".is_fully_addressable()", ".is_fully_replicated()", ".mesh_axes", "ArrayImpl", "Buffer",
     "CppDeviceArray", "Device", "DeviceArray", "DeviceArrayBase", "DeviceArrayProtocol", "DeviceValue", "FROM_GDA",
     "GSPMDSharding", "GlobalDeviceArray", "JAX_ARRAY", "JAX_PARALLEL_FUNCTIONS_OUTPUT_GDA", "MeshPspecSharding",
-    "NamedSharding", "OpShardingSharding", "PartitionSpec", "PmapSharding", "PyLocalBuffer", "ShapedArray",
-    "ShardedDeviceArray", "ShardedDeviceArrayBase", "ShardingSpec", "XLACompatibleSharding", "_CppDeviceArray",
+    "NamedSharding", "OpShardingSharding", "ParsedPartitionSpec", "PartitionSpec", "PmapSharding", "PyLocalBuffer",
+    "ShapedArray", "ShardedDeviceArray", "ShardedDeviceArrayBase", "ShardingSpec", "XLACompatibleSharding", "_CppDeviceArray",
     "_DeviceArray", "_ShardedDeviceArray", "_UNSPECIFIED", "_device_buffers", "_is_unspecified", "_local_shards",
     "array_serialization", "axis_resources", "block_host_until_ready", "copy_to_device", "device_array_types",
     "device_buffer", "device_buffers", "experimental import array", "experimental import sharding",

@@ -31,7 +31,8 @@ codemod = Codemod(
          "global_meshes", "final_checkpoint_dir", "experimental.maps", "import maps", "maps as", "maps.Mesh", "maps.mesh",
          "maps.thread_resources", "maps.xmap", "experimental.array", "experimental import array", "experimental.sharding",
          "experimental import sharding", "experimental.with_sharding_constraint", "experimental import with_sharding_constraint",
-         "pjit.AUTO", "import AUTO", ", AUTO", "_UNSPECIFIED", "_is_unspecified", "host_local_array_to_global_array",
+         "pjit.AUTO", "import AUTO", ", AUTO", "_UNSPECIFIED", "_is_unspecified", "ParsedPartitionSpec",
+         "host_local_array_to_global_array",
          "global_array_to_host_local_array"}
     ),
     applicability=UNSAFE,

@@ -17,6 +17,7 @@ from jaxmigrate import codemod as api
 from jaxmigrate.codemod import Codemod
 from jaxmigrate.document import Document, DocumentError
 from jaxmigrate.edits import EditError, Renderer, apply, swallow_blank_lines
+from jaxmigrate.gate import holds_word
 from jaxmigrate.imports import MovedName, MoveImport, Speller, chain, exported, is_used, line_end, line_start, local_name
 from jaxmigrate.model import Applicability, Fact, FileResult, Finding, Outcome, ProjectIndex, Settings, Splice, Status, Version
 from jaxmigrate.names import Source, SourceError, comments_of, parse
@@ -135,7 +136,7 @@ class _Run:
         words = _embeddable(codemods)
         seen = {utf8}
         source = self.parse(utf8, words)
-        present = [c for c in codemods if any(w.encode() in utf8 for w in c.words)]
+        present = [c for c in codemods if holds_word(utf8, c.words)]
         for _ in range(_MAX_ROUNDS):
             if self.original is None:
                 self.original = source

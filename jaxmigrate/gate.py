@@ -32,8 +32,20 @@ def prefilter(data: bytes) -> bool:
     if not has_trace(data):
         return False
     words, phrases = _words()
-    found = set(_IDENTIFIER.findall(data))
+    found = _identifiers(data)
     return not words.isdisjoint(found) or any(name in found and phrase in data for name, phrase in phrases)
+
+
+def holds_word(data: bytes, words: Iterable[str]) -> bool:
+    """Whether the bytes hold one of `words`, identifiers or phrases."""
+    found = _identifiers(data)
+    return any(w.encode() in (found if w.isidentifier() else data) for w in words)
+
+
+@functools.lru_cache(maxsize=1)
+def _identifiers(data: bytes) -> frozenset[bytes]:
+    """The identifiers of one file; asked for by each codemod in turn."""
+    return frozenset(_IDENTIFIER.findall(data))
 
 
 @functools.cache

@@ -13,10 +13,11 @@ import warnings
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 
 from jaxmigrate import guards, values
 from jaxmigrate.model import Position, ProjectIndex
-from jaxmigrate.quoted import NEWLINE, TYPE_COMMENT, annotation_strings, comments_of, parse_at, parse_type_comment
+from jaxmigrate.quoted import TYPE_COMMENT, annotation_strings, comments_of, parse_at, parse_type_comment
 from jaxmigrate.scan import Binding, Scope, walk
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
@@ -165,6 +166,7 @@ class Source:
         """Functions already judged by `values.tracing_evidence`, and why they see tracers."""
         self.to_original: Callable[[int], int] | None = None
         """Byte offset -> line in the file as it was read; set by the engine from the second round on."""
+        self._exported_as: dict[str, set[str]] | None = None
         self._bound_to: dict[str, set[str]] | None = None
         self._resolved: dict[ast.AST, Resolved | None] = {}
         self._embedded_hosts: set[ast.AST] = set()
@@ -180,7 +182,10 @@ class Source:
     def line_starts(self) -> list[int]:
         """Byte offset of the start of each line."""
         if self._line_starts is None:
-            self._line_starts = [0, *(m.end() for m in NEWLINE.finditer(self.utf8))]
+            # bytes.splitlines knows just the three line ends of Python's own tokenizer
+            self._line_starts = [0, *accumulate(map(len, self.utf8.splitlines(keepends=True)))]
+            if self.utf8 and not self.utf8.endswith((b"\n", b"\r")):
+                self._line_starts.pop()
         return self._line_starts
 
     def offset(self, line: int, column: int) -> int:
@@ -391,7 +396,12 @@ class Source:
 
     def _passed_on(self, wanted: frozenset[str]) -> set[str]:
         """Other names under which modules of the project pass these objects on."""
-        return {name for names in self.index.exports.values() for name, meaning in names.items() if meaning in wanted}
+        if self._exported_as is None:
+            self._exported_as = {}
+            for names in self.index.exports.values():
+                for name, meaning in names.items():
+                    self._exported_as.setdefault(meaning, set()).add(name)
+        return set().union(*(self._exported_as[m] for m in self._exported_as.keys() & wanted))
 
     def foreign_meanings(self) -> set[str]:
         """Qualified names that this file has through modules of the project, so under names that need not look like them."""

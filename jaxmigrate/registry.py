@@ -25,6 +25,7 @@ class Pack:
     codemods: dict[str, Codemod]
     packages: tuple[str, ...] = ()
     _facts: Facts | None = field(default=None)
+    _dead: frozenset[str] | None = field(default=None)
     _tables: dict[str, Any] | None = field(default=None)
 
     @property
@@ -48,6 +49,11 @@ class Pack:
 
     def dead(self) -> frozenset[str]:
         """The old qualified names that the newest release lacks (or that mean something else there)."""
+        if self._dead is None:
+            self._dead = self._find_dead()
+        return self._dead
+
+    def _find_dead(self) -> frozenset[str]:
         alive = set(self.tables.get("alive", {}).get("names", ()))
         names: set[str] = set()
         for codemod in self.codemods.values():

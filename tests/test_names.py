@@ -141,6 +141,13 @@ def test_the_walk_knows_every_kind_of_node(text: str) -> None:
     assert len(src.names("jax.Array")) == 1
 
 
+@pytest.mark.parametrize("text", ["a = 1", "a = 1\n", "a = 1\r\nb = 2", "\n\na = 1\r"])
+def test_the_end_of_the_text_is_on_its_last_line(text: str) -> None:
+    src = Source(text.encode())
+    end = src.position(len(text.rstrip("\r\n").encode()))
+    assert end.line == src.tree.body[-1].end_lineno
+
+
 def test_form_feed_is_no_line_break() -> None:
     src = Source(b"import jax\n\x0c\nx = jax.Array\n")
     assert src.segment(src.names("jax.Array")[0]) == "jax.Array"
