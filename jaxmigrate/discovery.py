@@ -16,7 +16,24 @@ PYTHON, TEXT = "python", "text"
 
 _PYTHON_SUFFIXES = (".py", ".pyi")
 _NOT_SOURCE = (".ipynb", ".md", ".rst", ".txt", ".json", ".pyc")
-_TEXT_SUFFIXES = (".sh", ".bash", ".yml", ".yaml", ".cfg", ".ini", ".toml", ".env", ".service", ".slurm", ".sbatch")
+_TEXT_SUFFIXES = (
+    ".sh",
+    ".bash",
+    ".zsh",
+    ".ksh",
+    ".csh",
+    ".fish",
+    ".bazelrc",
+    ".yml",
+    ".yaml",
+    ".cfg",
+    ".ini",
+    ".toml",
+    ".env",
+    ".service",
+    ".slurm",
+    ".sbatch",
+)
 _TEXT_NAMES = re.compile(r"(?:Dockerfile|Containerfile|Makefile|GNUmakefile)(?:[.-].*)?\Z|.*\.(?:dockerfile|mk)\Z", re.IGNORECASE)
 _FOREIGN_FOLDERS = frozenset({"__pycache__", "node_modules", "site-packages", "dist-packages", "__pypackages__"})
 # Hidden folders hold tool state, except these, where people keep the environment of their jobs.
