@@ -9,8 +9,8 @@ import pytest
 
 from benchmarks.rewrite_speed import CLICK, Command, Row, ratio, rewrite
 
-SLACK = 1.15
-"""A machine that is busy with the other tests disturbs the ratio by this much."""
+SLACK = 1.4
+"""The other tests, on the second core, disturb the ratio by this much."""
 
 
 @pytest.mark.slow
