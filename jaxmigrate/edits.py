@@ -89,7 +89,7 @@ class Renderer:
         return found or [self._delete(change.node)]
 
     def _segment(self, node: ast.AST) -> str:
-        return self.source.segment(node).replace("\r\n", "\n").replace("\r", "\n")
+        return self.source.unix(*self.source.span(node))
 
     def _holes(self, template: api.Template, at: ast.AST, old: Binding | None) -> tuple[dict[str, str], dict[str, str]]:
         from jaxmigrate import cst
@@ -311,7 +311,7 @@ class Renderer:
         begin, finish = line_start(utf8, start), self._with_tail(line_end(utf8, end), indent)
         while utf8[begin : begin + 1] == b"\x0c":  # a page break before the statement is none of its own text
             begin += 1
-        text = utf8[begin:finish].decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+        text = self.source.unix(begin, finish)
         ended = text.endswith("\n")
         new = cst.keep_block(text if ended else text + "\n", indent, change.block, depth)
         if not new.strip() and len(self._block(top)) == 1 and not isinstance(self.source.parent(top), ast.Module):

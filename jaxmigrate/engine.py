@@ -20,7 +20,7 @@ from jaxmigrate.edits import EditError, Renderer, apply, swallow_blank_lines
 from jaxmigrate.gate import holds_word
 from jaxmigrate.imports import MovedName, MoveImport, Speller, chain, exported, is_used, line_end, line_start, local_name
 from jaxmigrate.model import Applicability, Fact, FileResult, Finding, Outcome, ProjectIndex, Settings, Splice, Status, Version
-from jaxmigrate.names import Source, SourceError, comments_of, parse
+from jaxmigrate.names import Source, SourceError, parse
 from jaxmigrate.registry import Pack, load
 from jaxmigrate.renames import Proposal
 from jaxmigrate.sites import Past, collect, has_stand_in, imported_name
@@ -202,11 +202,11 @@ class _Run:
             mark = speller.mark()
             renderer.spelled.clear()
             splices = self.rendered(renderer, proposal)
-            note = self.lost_comments(source, proposal, splices) if splices else ""
             if splices and (twin := twins.get(tuple(splices))):
                 applied.append((proposal, splices, *twin[2:]))  # two sites ask for the same edit
                 speller.reset(mark)
                 continue
+            note = self.lost_comments(source, proposal, splices) if splices else ""
             needs = self.required(renderer.spelled, proposal.requires)
             if splices is None or not self.may(proposal, note, needs) or self.collides(accepted, speller, mark, splices):
                 speller.reset(mark)
@@ -290,7 +290,7 @@ class _Run:
         new = "".join(s.text for s in splices)
         for splice in splices:
             if b"#" in source.utf8[splice.start : splice.end]:
-                for offset, text in comments_of(source.utf8):
+                for offset, text in source.comments.items():
                     if splice.start <= offset < splice.end and text.lstrip("# ") not in new:
                         lost.append(text)
         return "; ".join(lost)
@@ -336,7 +336,7 @@ class _Run:
                 from jaxmigrate.cst import join_imports
 
                 first, *rest = alone
-                text = join_imports([source.segment(s).replace("\r\n", "\n").replace("\r", "\n") for s in alone])
+                text = join_imports([source.unix(*source.span(s)) for s in alone])
                 splices.append(Splice(*source.span(first), text.replace("\n", self.newline)))
                 for other in rest:
                     start, end = source.span(other)
@@ -384,10 +384,10 @@ class _Run:
 
     def leave(self, source: Source, proposals: list[Proposal]) -> None:
         """Report what was not applied, once."""
-        held = {p.old for p in proposals if self.outcome(source, p) is Outcome.HELD}
-        stuck = {p.old for p in proposals if self.outcome(source, p) is not Outcome.HELD}
-        for proposal in proposals:
-            outcome = self.outcome(source, proposal)
+        outcomes = [self.outcome(source, p) for p in proposals]
+        held = {p.old for p, outcome in zip(proposals, outcomes, strict=True) if outcome is Outcome.HELD}
+        stuck = {p.old for p, outcome in zip(proposals, outcomes, strict=True) if outcome is not Outcome.HELD}
+        for proposal, outcome in zip(proposals, outcomes, strict=True):
             why = self.refused.get(_key(source, proposal))
             if why is not None:
                 proposal.message += f" (not edited: {why})"

@@ -151,7 +151,7 @@ def _earlier_guard(source: Source, ancestor: ast.AST, child: ast.AST) -> str:
         if not isinstance(block, list) or child not in block:
             continue
         for earlier in block[: block.index(child)]:
-            if isinstance(earlier, ast.If) and not earlier.orelse and _leaves(earlier.body):
+            if isinstance(earlier, ast.If) and not earlier.orelse and leaves(earlier.body):
                 if reason := _test_guard(source, earlier.test, False):
                     return reason
             elif isinstance(earlier, ast.Try) and _is_first_choice(source, earlier):
@@ -161,11 +161,12 @@ def _earlier_guard(source: Source, ancestor: ast.AST, child: ast.AST) -> str:
 
 def _is_first_choice(source: Source, statement: ast.Try) -> bool:
     """``try: return new(x)`` / ``except AttributeError: pass``: what follows runs where the new API is missing."""
-    passes = any(_catches_absence(h) for h in statement.handlers) and not any(_leaves(h.body) for h in statement.handlers)
-    return passes and _leaves(statement.body) and not _holds_dead(source, statement.body[-1])
+    passes = any(_catches_absence(h) for h in statement.handlers) and not any(leaves(h.body) for h in statement.handlers)
+    return passes and leaves(statement.body) and not _holds_dead(source, statement.body[-1])
 
 
-def _leaves(body: list[ast.stmt]) -> bool:
+def leaves(body: list[ast.stmt]) -> bool:
+    """Whether a block ends by going elsewhere, so that what follows it runs only without it."""
     return isinstance(body[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break))
 
 

@@ -44,7 +44,6 @@ class MoveImport:
 class _Pending:
     """An import that this round adds."""
 
-    statement: str
     local: str
     qualified: str
     scope: Scope
@@ -89,7 +88,7 @@ class Speller:
     def _extension(self, statement: ast.ImportFrom) -> Splice:
         from jaxmigrate.cst import add_to_import
 
-        text = self.source.segment(statement).replace("\r\n", "\n").replace("\r", "\n")
+        text = self.source.unix(*self.source.span(statement))
         for name in dict.fromkeys(n for s, n in self._extended if s is statement):
             text = add_to_import(text, name)
         return Splice(*self.source.span(statement), text.replace("\n", self.newline))
@@ -149,12 +148,12 @@ class Speller:
 
     def _choose(self, qualified: str, at: ast.AST, old: Binding | None) -> tuple[str, str, str]:
         """Local name, what it holds, and the import statement."""
-        for local, held, statement in self._candidates(qualified, old):
+        for local, held, statement in self._candidates(qualified):
             if self._is_free(local, held, at, old):
                 return local, held, statement
         raise NameError_(f"the name {qualified.partition('.')[0]!r} means something else here")
 
-    def _candidates(self, qualified: str, old: Binding | None) -> Iterator[tuple[str, str, str]]:
+    def _candidates(self, qualified: str) -> Iterator[tuple[str, str, str]]:
         facts, root = self.source.facts, qualified.partition(".")[0]
         module, _, leaf = qualified.rpartition(".")
         if facts.is_attribute_path(root, module):
@@ -213,7 +212,7 @@ class Speller:
             splice = self._at_top(statement, at)
             scope, block = source.scope_root, None
         self._splices.append(splice)
-        self._pending.append(_Pending(statement, local, held, scope, splice.start, block))
+        self._pending.append(_Pending(local, held, scope, splice.start, block))
 
     def _has_family(self, statement: str, at: ast.AST) -> bool:
         """Whether the head of the file imports from the same package already, so that one more import runs nothing earlier."""
@@ -433,7 +432,7 @@ def render_move(source: Source, change: MoveImport, newline: str) -> list[Splice
         return [Splice(start, end, _join(source, node, new, newline))]
     from jaxmigrate.cst import remove_from_import
 
-    text = source.segment(node).replace("\r\n", "\n").replace("\r", "\n")
+    text = source.unix(start, end)
     gone_names = {(a.name, a.asname) for a in node.names if id(a) in gone}
     kept = remove_from_import(text, lambda n: (n.name.replace(" ", ""), n.asname) in gone_names)
     return [Splice(start, end, _join(source, node, [kept.replace("\n", newline), *new], newline))]

@@ -42,8 +42,6 @@ class Resolved:
     """Reached through imports of the library itself, not through an assignment or another module of the project."""
     binding: Binding
     """The binding of the chain's first name (at the use, before following assignments)."""
-    shared: bool = False
-    """The first name has other bindings too (the other arm of a try or if)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,6 +158,7 @@ class Source:
         self._annotations: list[tuple[ast.expr, Scope]] = []
         self._scope_at: dict[ast.AST, Scope] = {}
         self._line_starts: list[int] | None = None
+        self._comments: dict[int, str] | None = None
         self.has_directives = b"jaxmigrate:" in utf8
         """Whether a comment may speak to us."""
         self.traced: dict[ast.AST, str] = {}
@@ -231,6 +230,10 @@ class Source:
         """The source text of `node`."""
         start, end = self.span(node)
         return self.utf8[start:end].decode("utf-8")
+
+    def unix(self, start: int, end: int) -> str:
+        """The text between two offsets with ``\\n`` line ends, as `jaxmigrate.cst` takes it."""
+        return self.utf8[start:end].decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
 
     def mentions(self, word: str) -> bool:
         """Whether the identifier occurs in the code of the file (as a name, attribute or imported name)."""
@@ -332,7 +335,7 @@ class Source:
                 return None
             written = ".".join((root.qualified, *reversed(chain)))
             qualified = self._through_index(written)
-            return Resolved(qualified, root.direct and qualified == written, root.binding, root.shared)
+            return Resolved(qualified, root.direct and qualified == written, root.binding)
         if isinstance(node, ast.Name):
             return self._resolve_name(node)
         return None
@@ -346,14 +349,14 @@ class Source:
                 return None
             if len({b.qualified for b in imports}) != 1:
                 chosen = guards.first_living(self, imports)
-                return Resolved(chosen.qualified, not chosen.indexed, chosen, True) if chosen else None
-            return Resolved(imports[0].qualified, not imports[0].indexed, imports[0], len(bindings) > 1)
+                return Resolved(chosen.qualified, not chosen.indexed, chosen) if chosen else None
+            return Resolved(imports[0].qualified, not imports[0].indexed, imports[0])
         if len(others) == 1 and others[0].kind == "assign" and others[0].value is not None:
             value = others[0].value
             if isinstance(value, (ast.Name, ast.Attribute)):
                 inner = self.resolved(value)
                 if inner:
-                    return Resolved(inner.qualified, False, others[0], len(bindings) > 1)
+                    return Resolved(inner.qualified, False, others[0])
         return None
 
     def _through_index(self, qualified: str) -> str:
@@ -588,13 +591,11 @@ class Source:
         return parse_at(match[3], constant.lineno, column)
 
     def _embed_type_comments(self, words: frozenset[str]) -> None:
-        comments = None
         for match in TYPE_COMMENT.finditer(self.utf8):
             body = match[1].decode("utf-8", "replace")
             if words.isdisjoint(_IDENTIFIER.findall(body)):
                 continue
-            comments = comments if comments is not None else self.comment_offsets()
-            if match.start() not in comments:
+            if match.start() not in self.comments:
                 continue
             line = bisect_right(self.line_starts, match.start())
             column = match.start(1) - self.line_starts[line - 1]
@@ -602,9 +603,12 @@ class Source:
             for tree in parse_type_comment(body, line, column):
                 self._attach(tree, host, self.scope(host))
 
-    def comment_offsets(self) -> dict[int, str]:
-        """Byte offset -> text of every comment."""
-        return dict(comments_of(self.utf8))
+    @property
+    def comments(self) -> dict[int, str]:
+        """Byte offset -> text of every comment; tokenizing is slow, so it is done when asked for, and once."""
+        if self._comments is None:
+            self._comments = dict(comments_of(self.utf8))
+        return self._comments
 
     def _statement_at(self, line: int) -> ast.AST:
         """The innermost statement that begins at or before `line` and ends at or after it (or just before it)."""
@@ -646,4 +650,4 @@ def _taste(spelled: str, qualified: str) -> tuple[bool, bool, int]:
     return renamed, spelled != qualified.rpartition(".")[2], len(spelled)
 
 
-__all__ = ["Binding", "NameError_", "Resolved", "Scope", "Source", "SourceError", "comments_of", "parse"]
+__all__ = ["Binding", "NameError_", "Resolved", "Scope", "Source", "SourceError", "parse"]

@@ -111,7 +111,6 @@ def _facts(tables: dict[str, Any]) -> Facts:
         uncallable=frozenset(tables.get("gone", {}).get("uncallable", ())),
         traced_classes=frozenset(tables.get("transforms", {}).get("classes", ())),
         autoimported=frozenset(modules.get("autoimported", ())),
-        modules=frozenset(modules.get("names", ())),
         gone_modules=frozenset(tables.get("gone", {}).get("modules", ())),
         since={name: Version.parse(version) for name, version in tables.get("since", {}).items()},
     )

@@ -119,12 +119,16 @@ def _call_sites(source: Source, codemod: Codemod, settings: Settings) -> Iterato
             continue
         site = CallSite(source, parent, settings, found.qualified, partial)
         for handler in codemod.calls[found.qualified]:
-            try:
-                result = list(api.reports(handler(site)))
-            except Unbindable as error:
-                result = [Manual(f"{codemod.summary}: not rewritten, {error}")]
-            for report in result:
+            for report in _asked(codemod, handler, site):
                 yield parent, found.qualified, found, report
+
+
+def _asked(codemod: Codemod, handler: Handler, site: CallSite | AttributeSite) -> list[api.Report]:
+    """What a handler reports; arguments that it cannot bind are a finding."""
+    try:
+        return list(api.reports(handler(site)))
+    except Unbindable as error:
+        return [Manual(f"{codemod.summary}: not rewritten, {error}")]
 
 
 def _attribute_sites(source: Source, codemod: Codemod, settings: Settings) -> Iterator[_Site]:
@@ -137,11 +141,7 @@ def _attribute_sites(source: Source, codemod: Codemod, settings: Settings) -> It
             stored = not isinstance(node.ctx, ast.Load)
             site = AttributeSite(source, node, settings, name, source.infer(node.value), stored)
             for handler in codemod.attributes[name]:
-                try:
-                    result = list(api.reports(handler(site)))
-                except Unbindable as error:
-                    result = [Manual(f"{codemod.summary}: not rewritten, {error}")]
-                for report in result:
+                for report in _asked(codemod, handler, site):
                     yield node, name, None, report
 
 

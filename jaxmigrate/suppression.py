@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from jaxmigrate.names import Source, comments_of
+from jaxmigrate.names import Source
 from jaxmigrate.renames import Proposal
 
 _SUPPRESS = re.compile(r"#\s*jaxmigrate:\s*(ignore(?:\[([^\]]*)\])?|skip-file)")
@@ -15,7 +15,7 @@ def skips_file(source: Source) -> bool:
     """Whether a comment asks for the whole file to be left alone."""
     if b"skip-file" not in source.utf8:
         return False
-    return any((m := _SUPPRESS.search(text)) and m[1] == "skip-file" for _, text in comments_of(source.utf8))
+    return any((m := _SUPPRESS.search(text)) and m[1] == "skip-file" for text in source.comments.values())
 
 
 def is_suppressed(source: Source, proposal: Proposal) -> bool:
@@ -35,7 +35,7 @@ def silenced(source: Source, node: ast.AST, codemod: str = "") -> bool:
     start, end = source.span(node)
     first = source.position(start).line
     last = first if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.If, ast.With)) else source.position(end).line
-    for offset, text in comments_of(source.utf8):
+    for offset, text in source.comments.items():
         match = _SUPPRESS.search(text)
         if match and first <= source.position(offset).line <= last:
             names = {n.strip() for n in match[2].split(",")} if match[2] is not None else None

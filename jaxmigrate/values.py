@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from jaxmigrate import guards
 from jaxmigrate.model import Version
 
 if TYPE_CHECKING:
@@ -46,8 +47,6 @@ class Facts:
     """Base classes whose methods run with tracers."""
     autoimported: frozenset[str] = frozenset()
     """Submodules reachable as attributes after importing their parent."""
-    modules: frozenset[str] = frozenset()
-    """Names that are modules (spelled ``from parent import leaf``)."""
     gone_modules: frozenset[str] = frozenset()
     """Modules that the newest release lacks."""
     since: Mapping[str, Version] = field(default_factory=dict)
@@ -451,9 +450,6 @@ _INFER: Mapping[type[ast.expr], Callable[..., str | None]] = {
 }  # fmt: skip
 
 
-_LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
-
-
 def _narrowed(source: Source, node: ast.expr) -> str | None:
     """The type an ``isinstance`` test around or before `node` gives it."""
     if not isinstance(node, (ast.Name, ast.Attribute)) or "isinstance" not in source.by_id:
@@ -493,7 +489,7 @@ def _held_since(statements: list[ast.stmt]) -> Iterator[ast.expr]:
     for statement in statements:
         if isinstance(statement, ast.Assert):
             yield statement.test
-        elif isinstance(statement, ast.If) and not statement.orelse and isinstance(statement.body[-1], _LEAVES):
+        elif isinstance(statement, ast.If) and not statement.orelse and guards.leaves(statement.body):
             yield from _denied(statement.test)
 
 
@@ -745,8 +741,6 @@ def _leaf(node: ast.expr) -> str:
 
 def role(source: Source, node: ast.expr) -> str:
     """How a type name is used; see `NameSite.role`."""
-    from jaxmigrate import guards
-
     parent = source.parent(node)
     if isinstance(parent, ast.Attribute):
         return "attribute"
