@@ -7,6 +7,7 @@ Positions of findings are mapped back to the file as it was read.
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +21,7 @@ from jaxmigrate.edits import EditError, Renderer, apply, swallow_blank_lines
 from jaxmigrate.gate import holds_word
 from jaxmigrate.imports import MovedName, MoveImport, Speller, chain, exported, is_used, line_end, line_start, local_name
 from jaxmigrate.model import Applicability, Fact, FileResult, Finding, Outcome, ProjectIndex, Settings, Splice, Status, Version
-from jaxmigrate.names import Source, SourceError, parse
+from jaxmigrate.names import NameError_, Source, SourceError, parse
 from jaxmigrate.registry import Pack, load
 from jaxmigrate.renames import Proposal
 from jaxmigrate.sites import Past, collect, has_stand_in, imported_name
@@ -352,7 +353,8 @@ class _Run:
             root = module.partition(".")[0]
             facts = self.pack.facts
             if uses and not facts.is_attribute_path(root, module) and not facts.is_gone_module(module):
-                speller.load(module, min(uses, key=lambda n: source.span(n)[0]))
+                with contextlib.suppress(NameError_):  # only a docstring or a __future__ import shares its line with code
+                    speller.load(module, min(uses, key=lambda n: source.span(n)[0]))
                 break
         return speller.splices()
 

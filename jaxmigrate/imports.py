@@ -255,7 +255,9 @@ class Speller:
         end = source.span(last)[1]
         offset = line_end(source.utf8, end)
         if source.utf8[end:offset].lstrip(b" \t").startswith(b";"):
-            raise NameError_("there is no line of its own for a new import")
+            if not isinstance(last, _IMPORTS) or getattr(last, "module", "") == "__future__":
+                raise NameError_("there is no line of its own for a new import")
+            return insert_before(source, last, statement, nl)
         if offset == len(source.utf8) and not source.utf8.endswith((b"\n", b"\r")):
             return Splice(offset, offset, nl + statement)
         return Splice(offset, offset, statement + nl)

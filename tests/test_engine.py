@@ -102,6 +102,10 @@ CASES = {
         "import jax\ndef f(x=jax):\n    from jax.numpy import DeviceArray\n\n    return DeviceArray\n",
         "import jax\ndef f(x=jax):\n    return jax.Array\n",
     ),
+    "submodule_stays_loaded_beside_a_shared_line": (
+        "import jax; import os\nfrom jax.experimental.pjit import PartitionSpec\nf = jax.experimental.pjit.pjit(os, PartitionSpec)\n",
+        "import jax.experimental.pjit\nimport jax; import os\nfrom jax.sharding import PartitionSpec\nf = jax.experimental.pjit.pjit(os, PartitionSpec)\n",
+    ),
     "submodule_stays_loaded": (
         "import jax\nfrom jax.experimental.pjit import PartitionSpec\nf = jax.experimental.pjit.pjit(g, PartitionSpec)\n",
         "import jax\nimport jax.experimental.pjit\nfrom jax.sharding import PartitionSpec\nf = jax.experimental.pjit.pjit(g, PartitionSpec)\n",
