@@ -16,12 +16,9 @@ SELECT = {"select": "array-attributes"}
         pytest.param("import torch, jax\nt = torch.ones(2)\nprint(t.device())\n", id="torch-receiver"),
         pytest.param("import tensorflow as tf\nimport jax\nwith tf.device('/gpu:0'): pass\n", id="tf-device"),
         pytest.param("import jax\nprint(jax.devices()[1:], jax.devices().index(d))\n", id="devices-of-jax"),
+        pytest.param("import jax\ndef f(mesh): return mesh.devices[1:]\n", id="slice-of-the-devices-of-a-mesh"),
         pytest.param(
-            "import jax\ndef f(mesh): return mesh.devices[1:], mesh.device()  # jaxmigrate: ignore\n", id="devices-of-a-mesh"
-        ),
-        pytest.param(
-            "import jax.numpy as jnp\nx = jnp.ones(3)\nprint(x.devices() == {d}, x.devices() | other, x.devices().pop(), y.devices()[:0])"
-            "  # jaxmigrate: ignore\n",
+            "import jax.numpy as jnp\nx = jnp.ones(3)\nprint(x.devices() == {d}, x.devices() | other, x.devices().pop())\n",
             id="devices-as-a-set",
         ),
         pytest.param("import jax\nx = jax.numpy.ones(1)\nprint(x.device)\n", id="property-already"),
