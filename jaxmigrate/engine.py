@@ -248,7 +248,16 @@ class _Run:
             and not proposal.guard
             and _key(source, proposal) not in self.refused
             and not is_suppressed(source, proposal)
+            and not self.held(source, proposal)
         )
+
+    def held(self, source: Source, proposal: Proposal) -> bool:
+        """Whether the settings name this very edit as one not to make."""
+        if not self.settings.held:
+            return False
+        assert self.original is not None
+        position = self.original.position(self.back(source.span(proposal.node)[0]))
+        return (self.path, proposal.codemod, position) in self.settings.held
 
     def rendered(self, renderer: Renderer, proposal: Proposal) -> list[Splice] | None:
         splices: list[Splice] = []

@@ -47,7 +47,7 @@ class Outcome(enum.Enum):
     APPLIED = "applied"
     """Its edit is in the result."""
     HELD = "held"
-    """It has an edit that the settings did not allow (``--safe-only``, or unsafe without ``--unsafe``)."""
+    """It has an edit that the settings did not allow (``--safe-only``, unsafe without ``--unsafe``, or by name)."""
     MANUAL = "manual"
     """It has no edit: the message says what to do."""
     GUARDED = "guarded"
@@ -153,6 +153,8 @@ class Settings:
     """The highest applicability that is applied: SAFE, REVIEW or UNSAFE."""
     options: tuple[tuple[str, str], ...] = ()
     """Choices a codemod offers, as ``codemod.option`` and value."""
+    held: frozenset[tuple[str, str, Position]] = frozenset()
+    """Edits not to make: path of the file, codemod, and where the finding lies."""
 
     def option(self, name: str, default: str) -> str:
         """The chosen value of a codemod's option such as ``global-device-array.isinstance``."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from jaxmigrate.model import Applicability, Outcome, ProjectIndex, Status, Version
+from jaxmigrate.engine import rewrite_source
+from jaxmigrate.model import Applicability, Outcome, ProjectIndex, Settings, Status, Version
 from jaxmigrate.testing import applied, rewritten, run, unchanged
 from tests.pack import PACK
 
@@ -394,3 +397,16 @@ def test_bad_input_is_failed_with_a_reason(data: bytes, reason: str) -> None:
 def test_long_operator_chain_is_no_crash() -> None:
     source = "import jax.numpy as jnp\nx = " + " + ".join(["a"] * 900) + "\ny = jnp.DeviceArray\n"
     assert run(source, pack=PACK).status is Status.REWRITTEN
+
+
+def test_an_edit_named_as_held_is_not_made_and_the_others_are() -> None:
+    source = b"from jax.numpy import DeviceArray\na = isinstance(1, DeviceArray)\nb = isinstance(2, DeviceArray)\n"
+    settings = Settings(target=Version.parse("0.12.0"))
+    free = rewrite_source(source, settings, path="m.py")
+    first = next(f for f in free.findings if f.position.line == 2)
+    held = rewrite_source(source, replace(settings, held=frozenset({("m.py", first.codemod, first.position)})), path="m.py")
+    assert b"a = isinstance(1, DeviceArray)\nb = isinstance(2, jax.Array)\n" in held.after
+    assert b"import DeviceArray" in held.after
+    assert [f.outcome for f in held.findings if f.position == first.position] == [Outcome.HELD]
+    elsewhere = replace(settings, held=frozenset({("other.py", first.codemod, first.position)}))
+    assert rewrite_source(source, elsewhere, path="m.py").after == free.after
