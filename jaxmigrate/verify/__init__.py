@@ -1,1 +1,174 @@
-"""Run a program before and after its migration and judge every edit by what the runs recorded (DESIGN section 6)."""
+"""Run a program before and after its migration and judge every edit by what the runs recorded (DESIGN section 6).
+
+`verify` is the whole of it: plan the edits, copy the tree, run the original once and the result twice, judge.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from jaxmigrate.model import Settings, Version
+from jaxmigrate.verify.copy import Workspace, root_of
+from jaxmigrate.verify.judge import judge
+from jaxmigrate.verify.launch import probe, run_all
+from jaxmigrate.verify.model import Job, Plan, Program, Report, Run, Tolerance, World
+from jaxmigrate.verify.plan import loaded_scope, only, plan_against, plan_rewrite
+
+OLDEST_EMULATION = Version.parse("0.9.0")
+"""The oldest JAX on which `jaxmigrate.legacy` emulates the old one."""
+
+
+class WrongRequest(ValueError):
+    """The request cannot be carried out as it stands; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to verify, and how."""
+
+    program: Program
+    target: str
+    """Path of the script or the tests, or name of the module, as the user gave it."""
+    settings: Settings
+    args: tuple[str, ...] = ()
+    cwd: str = field(default_factory=os.getcwd)
+    exclude: tuple[str, ...] = ()
+    """Patterns of files that are not rewritten, relative to `exclude_base`."""
+    exclude_base: str = "."
+    paths: tuple[str, ...] = ()
+    """Only files below these are rewritten; empty for all of the tree."""
+    against: str | None = None
+    """What the program was before somebody else migrated it: a file or a tree."""
+    devices: int = 8
+    processes: int = 1
+    platform: str = "cpu"
+    timeout: float = 600.0
+    """Seconds for each run."""
+    tolerance: Tolerance = Tolerance()
+    inputs: tuple[str, ...] = ()
+    python: str = sys.executable
+    before_python: str | None = None
+    legacy: str = "auto"
+    edits: frozenset[int] = frozenset()
+    """The ids of the only edits to make; empty for all."""
+    command: str = ""
+    """How the user asked, for the command that shows a difference again."""
+
+
+def verify(request: Request, say: Callable[[str], None] = lambda _: None) -> Report:
+    """Judge every edit by running the program before and after; `say` is told what happens.
+
+    Raises:
+        WrongRequest: the request names something that is not there, or that does not fit together.
+    """
+    return verified(request, say)[1]
+
+
+def verified(request: Request, say: Callable[[str], None] = lambda _: None) -> tuple[Plan, Report]:
+    """The plan and what the runs say of it."""
+    root = _root(request)
+    plan = _plan(request, root)
+    error = _unfit(request)
+    if error or not plan.edits:
+        return plan, Report((), errors=(error,) if error else (), notes=_notes(plan), command=request.command)
+    with Workspace(root, plan, cwd=request.cwd, target=_script(request), inputs=request.inputs) as workspace:
+        times = "once as it was and twice as it became"
+        say(f"jaxmigrate executes {request.target} {times}, in copies of {_shown(root)} ({workspace.files} files)")
+        runs = _run(request, plan, workspace)
+        scope = loaded_scope(plan, root, request.program, request.target, request.cwd)
+        report = judge(
+            plan, runs["before"], runs["after"], runs["again"], tolerance=request.tolerance, scope=scope, command=request.command
+        )
+        return plan, replace(report, notes=(*report.notes, *_notes(plan), *_left_out(workspace)))
+
+
+def _root(request: Request) -> str:
+    script = _script(request)
+    return root_of(os.path.abspath(os.path.join(request.cwd, script)) if script else None, request.cwd)
+
+
+def _script(request: Request) -> str | None:
+    """The path that the program is at; None for a module."""
+    return None if request.program is Program.MODULE else request.target.partition("::")[0]
+
+
+def _plan(request: Request, root: str) -> Plan:
+    if request.against is not None:
+        if not os.path.exists(request.against):
+            raise WrongRequest(f"--against: {request.against!r} does not exist")
+        plan = plan_against(request.against, root, _script(request))
+    else:
+        plan = plan_rewrite(root, request.settings, paths=request.paths, exclude=request.exclude, base=request.exclude_base)
+    unknown = request.edits - {edit.id for edit in plan.edits}
+    if unknown:
+        ids = ", ".join(map(str, sorted(unknown)))
+        raise WrongRequest(f"--edit: there is no edit {ids}; the report numbers them from 1 to {len(plan.edits)}")
+    return only(plan, request.edits) if request.edits else plan
+
+
+def _unfit(request: Request) -> str:
+    """Why the interpreters cannot run this; empty if they can."""
+    found = probe(request.python)
+    if found.error:
+        return found.error
+    if request.before_python is not None:
+        return probe(request.before_python).error
+    if Version.parse(found.jax) < OLDEST_EMULATION:
+        return (
+            f"{request.python} has JAX {found.jax}; the old JAX is emulated on {OLDEST_EMULATION} and newer: "
+            "take a newer one, or give an old one for the original with --before-python"
+        )
+    return ""
+
+
+def _run(request: Request, plan: Plan, workspace: Workspace) -> Mapping[str, Run]:
+    def job(name: str, side: str, world: World, python: str) -> Job:
+        return Job(
+            name=name,
+            program=request.program,
+            target=request.target if request.program is Program.MODULE else workspace.target(name),
+            args=request.args,
+            root=workspace.root(name),
+            cwd=workspace.cwd(name),
+            search=workspace.search(name),
+            world=world,
+            sites=plan.sites,
+            side=side,
+            python=python,
+            devices=request.devices,
+            platform=request.platform,
+            processes=request.processes,
+            timeout=request.timeout,
+            legacy=request.legacy,
+        )
+
+    old = World.LEGACY if request.before_python is None else World.PLAIN
+    jobs = [
+        job("before", "before", old, request.before_python or request.python),
+        job("after", "after", World.PLAIN, request.python),
+        job("again", "after", World.PLAIN, request.python),
+    ]
+    with tempfile.TemporaryDirectory(prefix="jaxmigrate-") as folder:
+        return run_all(jobs, Path(folder))
+
+
+def _notes(plan: Plan) -> tuple[str, ...]:
+    return tuple(f"{path}: {reason}" for path, reason in plan.problems)
+
+
+def _left_out(workspace: Workspace) -> tuple[str, ...]:
+    left = workspace.left_out
+    if not left:
+        return ()
+    some = ", ".join(left[:3]) + (f" and {len(left) - 3} more" if len(left) > 3 else "")
+    return (f"not copied because of its size: {some}; link what the program reads with --input",)
+
+
+def _shown(path: str) -> str:
+    relative = os.path.relpath(path)
+    return path if relative.startswith("..") else "this folder" if relative == "." else relative

@@ -1,0 +1,233 @@
+"""``jaxmigrate verify``: run a program before and after its migration, and give every edit a verdict."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from jaxmigrate.cli.options import Wishes, configuration, merge, settings_of, split_names, split_options
+
+if TYPE_CHECKING:
+    from jaxmigrate.verify import Request
+    from jaxmigrate.verify.model import Report
+
+_PROGRAMS = ("-m", "--pytest")
+
+
+class _ProgramLast(click.Command):
+    """A command whose own options end where the user's program begins: at SCRIPT, or behind ``-m MODULE`` and ``--pytest PATH``."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        valued = {o for p in self.get_params(ctx) if isinstance(p, click.Option) and not p.is_flag for o in p.opts}
+        position = 0
+        while position < len(args) and args[position].startswith("-") and args[position] != "--":
+            name, equals, _ = args[position].partition("=")
+            takes_next = name in valued and not equals
+            position += 2 if takes_next else 1
+            if name in _PROGRAMS or (name.startswith("-m") and not name.startswith("--")):
+                break
+        head, tail = args[:position], args[position:]
+        return super().parse_args(ctx, [*head, "--", *(tail[1:] if tail[:1] == ["--"] else tail)])
+
+
+@click.command("verify", cls=_ProgramLast, short_help="Run a program before and after, and judge every edit.")
+@click.argument("program", nargs=-1, metavar="(SCRIPT | -m MODULE | --pytest PATH) [ARGS]...")
+@click.option("-m", "module", metavar="MODULE", help="Run a module, as python -m does; what follows are its arguments.")
+@click.option("--pytest", "tests", metavar="PATH", help="Run tests both ways and judge across them; what follows goes to pytest.")
+@click.option("--against", metavar="ORIGINAL", help="Judge a migration made elsewhere: PROGRAM is its result, ORIGINAL what it was.")
+@click.option("--devices", type=click.IntRange(1), default=8, show_default=True, metavar="N", help="Devices of all processes.")
+@click.option("--processes", type=click.IntRange(1), default=1, show_default=True, metavar="M", help="Processes (jax.distributed).")
+@click.option(
+    "--platform",
+    type=click.Choice(["cpu", "gpu", "tpu", "auto"]),
+    default="cpu",
+    show_default=True,
+    help="What to run on; cpu simulates the devices.",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, min_open=True),
+    default=600.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Limit of one run.",
+)
+@click.option("--rtol", type=click.FloatRange(0), metavar="X", help="Relative tolerance of floats. [default: by dtype]")
+@click.option("--atol", type=click.FloatRange(0), metavar="X", help="Absolute tolerance of floats. [default: by dtype]")
+@click.option(
+    "--require",
+    type=click.FloatRange(0, 100),
+    default=0.0,
+    metavar="PERCENT",
+    help="Fail unless that much of the edits was reached.",
+)
+@click.option("--report", type=click.Choice(["text", "json", "html"]), default="text", show_default=True, help="Form of the report.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write the report there.")
+@click.option("--input", "inputs", multiple=True, metavar="PATH", help="Data to link into the copy (repeatable).")
+@click.option("--edit", "edits", multiple=True, type=click.IntRange(1), metavar="ID", help="Make only this edit (repeatable).")
+@click.option("--python", metavar="PATH", help="The Python to run with. [default: the one that runs jaxmigrate]")
+@click.option("--before-python", metavar="PATH", help="A Python with a real old JAX for the original, instead of the emulation.")
+@click.option("--legacy-jax", metavar="VERSION", help="The old JAX to emulate, 0.3.0 to 0.4.6. [default: by what the program uses]")
+@click.option("--target", metavar="VERSION", help="The oldest JAX that the result must run on. [default: the newest known]")
+@click.option("--select", multiple=True, metavar="NAMES", help="Only these codemods (repeatable, comma-separated).")
+@click.option("--ignore", multiple=True, metavar="NAMES", help="All but these codemods (repeatable, comma-separated).")
+@click.option("--safe-only", is_flag=True, help="Hold back edits that rest on an assumption.")
+@click.option("--unsafe", is_flag=True, help="Also make edits to code that still works, where they rest on an assumption.")
+@click.option("--option", "options", multiple=True, metavar="CODEMOD.OPTION=VALUE", help="A choice that a codemod offers.")
+@click.option("--config", metavar="FILE", help="A pyproject.toml. [default: the nearest with a table tool.jaxmigrate]")
+@click.option("--color/--no-color", default=None, help="Use colours. [default: on a terminal]")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    program: tuple[str, ...],
+    module: str | None,
+    tests: str | None,
+    against: str | None,
+    devices: int,
+    processes: int,
+    platform: str,
+    timeout: float,
+    rtol: float | None,
+    atol: float | None,
+    require: float,
+    report: str,
+    output: str | None,
+    inputs: tuple[str, ...],
+    edits: tuple[int, ...],
+    python: str | None,
+    before_python: str | None,
+    legacy_jax: str | None,
+    target: str | None,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    safe_only: bool,
+    unsafe: bool,
+    options: tuple[str, ...],
+    config: str | None,
+    color: bool | None,
+) -> None:
+    """Run a program as it is, on the old JAX, and as `rewrite` would leave it, and compare what every edited place gives.
+
+    This EXECUTES the program: the original once and the result twice, in copies of its folder, with standard input closed.
+    Values, shapes, dtypes and shardings must agree. Nothing is written to your files.
+
+    \b
+    Exit status: 0 no edit behaves differently, and enough of them were reached (--require)
+                 1 one does, too few were reached, or none at all: nothing was verified
+                 2 the program could not be run, or wrong usage
+    """
+    if safe_only and unsafe:
+        raise click.UsageError("--safe-only and --unsafe exclude each other.")
+    if devices % processes:
+        raise click.BadParameter(f"{devices} devices cannot be shared evenly by {processes} processes", param_hint="'--devices'")
+    kind, what, arguments = _program(program, module, tests)
+    wishes = Wishes(target, split_names(select), split_names(ignore), split_options(options), safe_only, unsafe)
+    project = configuration((what,) if kind != "module" else (".",), config)
+    from jaxmigrate.verify import Request
+    from jaxmigrate.verify.model import Program, Tolerance
+
+    request = Request(
+        program=Program(kind),
+        target=what,
+        args=arguments,
+        settings=settings_of(merge(wishes, project)),
+        exclude=project.exclude,
+        exclude_base=project.base,
+        against=against,
+        devices=devices,
+        processes=processes,
+        platform=platform,
+        timeout=timeout,
+        tolerance=Tolerance(rtol, atol),
+        inputs=inputs,
+        python=python or sys.executable,
+        before_python=before_python,
+        legacy=legacy_jax or "auto",
+        edits=frozenset(edits),
+        command=f"jaxmigrate verify {shlex.join(_own_arguments(ctx))}",
+    )
+    ctx.exit(_run(request, Shape(report, output, color, require)))
+
+
+class Shape(NamedTuple):
+    """How a report is shown."""
+
+    form: str = "text"
+    output: str | None = None
+    color: bool | None = None
+    require: float = 0.0
+    to_stderr: bool = False
+    """Standard output belongs to something else."""
+
+
+def _own_arguments(ctx: click.Context) -> list[str]:
+    """The arguments as they were given, for the command that shows a difference again."""
+    return list(ctx.meta.get(f"{__name__}.arguments", sys.argv[2:]))
+
+
+def _program(program: tuple[str, ...], module: str | None, tests: str | None) -> tuple[str, str, tuple[str, ...]]:
+    if module is not None and tests is not None:
+        raise click.UsageError("-m and --pytest exclude each other.")
+    if module is not None:
+        return "module", module, program
+    if tests is not None:
+        if not os.path.exists(tests.partition("::")[0]):
+            raise click.BadParameter(f"{tests!r} does not exist", param_hint="'--pytest'")
+        return "pytest", tests, program
+    if not program:
+        raise click.UsageError("Name the program to run: a SCRIPT, -m MODULE or --pytest PATH.")
+    script, *arguments = program
+    if not os.path.isfile(script):
+        raise click.UsageError(f"{script!r} is not a file.")
+    return "script", script, tuple(arguments)
+
+
+def _run(request: Request, shape: Shape) -> int:
+    from jaxmigrate.verify import WrongRequest, verify
+
+    try:
+        report = verify(request, lambda text: click.echo(text, err=True))
+    except WrongRequest as error:
+        raise click.UsageError(str(error)) from None
+    show(report, shape)
+    return report.status(shape.require)
+
+
+def show(report: Report, shape: Shape) -> None:
+    """Write a report in the form that was asked for."""
+    stream = sys.stderr if shape.to_stderr else sys.stdout
+    text = _rendered(report, shape, stream.isatty())
+    if shape.output is None:
+        click.echo(text, nl=False, file=stream, color=True)
+        return
+    with open(shape.output, "w", encoding="utf-8", newline="\n") as file:
+        file.write(text)
+    click.echo(f"report written to {shape.output}", err=True)
+
+
+def _rendered(report: Report, shape: Shape, terminal: bool) -> str:
+    if shape.form == "json":
+        from jaxmigrate.reports import verify_json
+
+        return verify_json.render(report, require=shape.require)
+    if shape.form == "html":
+        try:
+            from jaxmigrate.reports import verify_html
+        except ImportError:
+            raise click.ClickException("--report html needs jinja2: pip install 'jaxmigrate[verify]'") from None
+
+        return verify_html.render(report, require=shape.require)
+    from shutil import get_terminal_size
+
+    from jaxmigrate.reports import verify_text
+
+    color = shape.color
+    if color is None:
+        plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+        color = terminal and shape.output is None and not plain
+    width = get_terminal_size((100, 24)).columns if terminal and shape.output is None else 100
+    return verify_text.render(report, width=width, color=color, require=shape.require)
