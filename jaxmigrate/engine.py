@@ -251,13 +251,13 @@ class _Run:
             and not self.held(source, proposal)
         )
 
-    def held(self, source: Source, proposal: Proposal) -> bool:
-        """Whether the settings name this very edit as one not to make."""
+    def held(self, source: Source, proposal: Proposal) -> str:
+        """Why the settings hold this very edit back; empty if they do not name it."""
         if not self.settings.held:
-            return False
+            return ""
         assert self.original is not None
         position = self.original.position(self.back(source.span(proposal.node)[0]))
-        return (self.path, proposal.codemod, position) in self.settings.held
+        return self.settings.held.get((self.path, proposal.codemod, position), "")
 
     def rendered(self, renderer: Renderer, proposal: Proposal) -> list[Splice] | None:
         splices: list[Splice] = []
@@ -452,6 +452,7 @@ class _Run:
             source.utf8[first.start : first.end].decode("utf-8") if first else source.segment(proposal.node)[:200],
             first.text if first else "",
             needs,
+            self.held(source, proposal) if outcome is Outcome.HELD else "",
         )
 
     def note(self, source: Source, codemod: Codemod, node: ast.AST, value: str) -> None:

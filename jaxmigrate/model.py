@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -91,6 +92,8 @@ class Finding:
     """What the edit puts there; empty when there is no edit."""
     requires: Version | None = None
     """The oldest JAX that has everything the edit emits."""
+    held: str = ""
+    """Why this very edit was held back, where the settings named it."""
 
     @property
     def outstanding(self) -> bool:
@@ -153,8 +156,8 @@ class Settings:
     """The highest applicability that is applied: SAFE, REVIEW or UNSAFE."""
     options: tuple[tuple[str, str], ...] = ()
     """Choices a codemod offers, as ``codemod.option`` and value."""
-    held: frozenset[tuple[str, str, Position]] = frozenset()
-    """Edits not to make: path of the file, codemod, and where the finding lies."""
+    held: Mapping[tuple[str, str, Position], str] = field(default_factory=dict)
+    """Edits not to make, and why: path of the file, codemod, and where the finding lies."""
 
     def option(self, name: str, default: str) -> str:
         """The chosen value of a codemod's option such as ``global-device-array.isinstance``."""

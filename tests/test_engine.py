@@ -404,9 +404,9 @@ def test_an_edit_named_as_held_is_not_made_and_the_others_are() -> None:
     settings = Settings(target=Version.parse("0.12.0"))
     free = rewrite_source(source, settings, path="m.py")
     first = next(f for f in free.findings if f.position.line == 2)
-    held = rewrite_source(source, replace(settings, held=frozenset({("m.py", first.codemod, first.position)})), path="m.py")
+    held = rewrite_source(source, replace(settings, held={("m.py", first.codemod, first.position): "it differs"}), path="m.py")
     assert b"a = isinstance(1, DeviceArray)\nb = isinstance(2, jax.Array)\n" in held.after
     assert b"import DeviceArray" in held.after
-    assert [f.outcome for f in held.findings if f.position == first.position] == [Outcome.HELD]
-    elsewhere = replace(settings, held=frozenset({("other.py", first.codemod, first.position)}))
+    assert [(f.outcome, f.held) for f in held.findings if f.position == first.position] == [(Outcome.HELD, "it differs")]
+    elsewhere = replace(settings, held={("other.py", first.codemod, first.position): "it differs"})
     assert rewrite_source(source, elsewhere, path="m.py").after == free.after

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import TextIO
 
+    from jaxmigrate.config import Config
     from jaxmigrate.model import FileResult, Settings
 
 # Nothing that only a hit needs is imported above: most files of most trees have none.
@@ -56,6 +57,8 @@ class Output(NamedTuple):
 @click.option("--format", "format_", type=click.Choice(["text", "json", "github"]), default="text", help="Form of the report.")
 @click.option("--color/--no-color", default=None, help="Use colours. [default: on a terminal]")
 @click.option("-j", "--jobs", type=click.IntRange(1), metavar="N", help="At most this many processes. [default: the processors]")
+@click.option("--verify", metavar="'SCRIPT ARGS'", help="Execute this before and after, and write only what proved equivalent.")
+@click.option("--keep-unreached", is_flag=True, help="With --verify: also write edits that the program did not reach.")
 @click.option("--stdin-filename", metavar="PATH", help="What to call the file that is read from standard input.")
 @click.pass_context
 def command(
@@ -74,6 +77,8 @@ def command(
     format_: str,
     color: bool | None,
     jobs: int | None,
+    verify: str | None,
+    keep_unreached: bool,
     stdin_filename: str | None,
 ) -> None:
     """Rewrite every use of a JAX API that the target lacks, and say what is left and why.
@@ -93,12 +98,32 @@ def command(
         if len(paths) > 1:
             raise click.UsageError("- (standard input) cannot be combined with other paths.")
         name = stdin_filename or "<stdin>"
+        if verify is not None:
+            raise click.UsageError("--verify needs files, not standard input.")
         wishes = merge(wishes, configuration((stdin_filename or ".",), config))
         ctx.exit(_stdin(name, settings_of(wishes), output._replace(stdin=True)))
     project = configuration(paths, config)
     wishes = merge(wishes, project)
     settings = settings_of(wishes) if wishes.unusual else None
+    if keep_unreached and verify is None:
+        raise click.UsageError("--keep-unreached says what --verify does with edits that it did not reach.")
+    if verify is not None:
+        settings = _proven(verify, settings or settings_of(wishes), project, paths, keep_unreached)
+        if settings is None:
+            ctx.exit(FAILED)
     ctx.exit(_files(paths, project.exclude, project.base, settings, wishes, output, jobs))
+
+
+def _proven(verify: str, settings: Settings, project: Config, paths: tuple[str, ...], keep_unreached: bool) -> Settings | None:
+    """The settings with the edits held back that a run did not prove equivalent; None if it could not be run."""
+    from dataclasses import replace
+
+    from jaxmigrate.cli.verify import held_back
+
+    status, held = held_back(verify, settings, project, tuple(map(os.path.abspath, paths)), keep_unreached)
+    names = {os.path.realpath(path): path for path, _ in discover(paths, project.exclude, project.base).files}
+    by_name = {(names[os.path.realpath(p)], c, at): why for (p, c, at), why in held.items() if os.path.realpath(p) in names}
+    return None if status else replace(settings, held=by_name)
 
 
 def _files(

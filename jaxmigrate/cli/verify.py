@@ -12,16 +12,20 @@ import click
 from jaxmigrate.cli.options import Wishes, configuration, merge, settings_of, split_names, split_options
 
 if TYPE_CHECKING:
+    from jaxmigrate.config import Config
+    from jaxmigrate.model import Position, Settings
     from jaxmigrate.verify import Request
-    from jaxmigrate.verify.model import Report
+    from jaxmigrate.verify.model import Plan, Report
 
 _PROGRAMS = ("-m", "--pytest")
+_ARGUMENTS = f"{__name__}.arguments"
 
 
 class _ProgramLast(click.Command):
-    """A command whose own options end where the user's program begins: at SCRIPT, or behind ``-m MODULE`` and ``--pytest PATH``."""
+    """A command whose own options end where the user's program begins: SCRIPT, or ``-m MODULE``, ``--pytest PATH``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[_ARGUMENTS] = tuple(args)
         valued = {o for p in self.get_params(ctx) if isinstance(p, click.Option) and not p.is_flag for o in p.opts}
         position = 0
         while position < len(args) and args[position].startswith("-") and args[position] != "--":
@@ -38,9 +42,9 @@ class _ProgramLast(click.Command):
 @click.argument("program", nargs=-1, metavar="(SCRIPT | -m MODULE | --pytest PATH) [ARGS]...")
 @click.option("-m", "module", metavar="MODULE", help="Run a module, as python -m does; what follows are its arguments.")
 @click.option("--pytest", "tests", metavar="PATH", help="Run tests both ways and judge across them; what follows goes to pytest.")
-@click.option("--against", metavar="ORIGINAL", help="Judge a migration made elsewhere: PROGRAM is its result, ORIGINAL what it was.")
+@click.option("--against", metavar="ORIGINAL", help="Judge a migration made elsewhere: the program is its result.")
 @click.option("--devices", type=click.IntRange(1), default=8, show_default=True, metavar="N", help="Devices of all processes.")
-@click.option("--processes", type=click.IntRange(1), default=1, show_default=True, metavar="M", help="Processes (jax.distributed).")
+@click.option("--processes", type=click.IntRange(1), default=1, show_default=True, metavar="M", help="Of jax.distributed.")
 @click.option(
     "--platform",
     type=click.Choice(["cpu", "gpu", "tpu", "auto"]),
@@ -65,13 +69,13 @@ class _ProgramLast(click.Command):
     metavar="PERCENT",
     help="Fail unless that much of the edits was reached.",
 )
-@click.option("--report", type=click.Choice(["text", "json", "html"]), default="text", show_default=True, help="Form of the report.")
+@click.option("--report", type=click.Choice(["text", "json", "html"]), default="text", help="[default: text]")
 @click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write the report there.")
 @click.option("--input", "inputs", multiple=True, metavar="PATH", help="Data to link into the copy (repeatable).")
 @click.option("--edit", "edits", multiple=True, type=click.IntRange(1), metavar="ID", help="Make only this edit (repeatable).")
 @click.option("--python", metavar="PATH", help="The Python to run with. [default: the one that runs jaxmigrate]")
 @click.option("--before-python", metavar="PATH", help="A Python with a real old JAX for the original, instead of the emulation.")
-@click.option("--legacy-jax", metavar="VERSION", help="The old JAX to emulate, 0.3.0 to 0.4.6. [default: by what the program uses]")
+@click.option("--legacy-jax", metavar="VERSION", help="The old JAX to emulate, 0.3.0 to 0.4.6. [default: what fits]")
 @click.option("--target", metavar="VERSION", help="The oldest JAX that the result must run on. [default: the newest known]")
 @click.option("--select", multiple=True, metavar="NAMES", help="Only these codemods (repeatable, comma-separated).")
 @click.option("--ignore", multiple=True, metavar="NAMES", help="All but these codemods (repeatable, comma-separated).")
@@ -81,35 +85,7 @@ class _ProgramLast(click.Command):
 @click.option("--config", metavar="FILE", help="A pyproject.toml. [default: the nearest with a table tool.jaxmigrate]")
 @click.option("--color/--no-color", default=None, help="Use colours. [default: on a terminal]")
 @click.pass_context
-def command(
-    ctx: click.Context,
-    program: tuple[str, ...],
-    module: str | None,
-    tests: str | None,
-    against: str | None,
-    devices: int,
-    processes: int,
-    platform: str,
-    timeout: float,
-    rtol: float | None,
-    atol: float | None,
-    require: float,
-    report: str,
-    output: str | None,
-    inputs: tuple[str, ...],
-    edits: tuple[int, ...],
-    python: str | None,
-    before_python: str | None,
-    legacy_jax: str | None,
-    target: str | None,
-    select: tuple[str, ...],
-    ignore: tuple[str, ...],
-    safe_only: bool,
-    unsafe: bool,
-    options: tuple[str, ...],
-    config: str | None,
-    color: bool | None,
-) -> None:
+def command(ctx: click.Context, /, **_: object) -> None:
     """Run a program as it is, on the old JAX, and as `rewrite` would leave it, and compare what every edited place gives.
 
     This EXECUTES the program: the original once and the result twice, in copies of its folder, with standard input closed.
@@ -120,37 +96,56 @@ def command(
                  1 one does, too few were reached, or none at all: nothing was verified
                  2 the program could not be run, or wrong usage
     """
-    if safe_only and unsafe:
+    given = ctx.params
+    if given["safe_only"] and given["unsafe"]:
         raise click.UsageError("--safe-only and --unsafe exclude each other.")
-    if devices % processes:
-        raise click.BadParameter(f"{devices} devices cannot be shared evenly by {processes} processes", param_hint="'--devices'")
-    kind, what, arguments = _program(program, module, tests)
-    wishes = Wishes(target, split_names(select), split_names(ignore), split_options(options), safe_only, unsafe)
-    project = configuration((what,) if kind != "module" else (".",), config)
+    program = _program(given["program"], given["module"], given["tests"])
+    project = configuration((program[1] if program[0] != "module" else ".",), given["config"])
+    wishes = Wishes(
+        given["target"],
+        split_names(given["select"]),
+        split_names(given["ignore"]),
+        split_options(given["options"]),
+        given["safe_only"],
+        given["unsafe"],
+    )
+    request = _request(ctx, settings_of(merge(wishes, project)), project)
+    report = _verified(request)[1]
+    show(report, Shape(given["report"], given["output"], given["color"], given["require"]))
+    ctx.exit(report.status(given["require"]))
+
+
+def _request(ctx: click.Context, settings: Settings, project: Config, paths: tuple[str, ...] = ()) -> Request:
+    """What the parsed options ask for."""
     from jaxmigrate.verify import Request
     from jaxmigrate.verify.model import Program, Tolerance
 
-    request = Request(
+    given = ctx.params
+    devices, processes = given["devices"], given["processes"]
+    if devices % processes:
+        raise click.BadParameter(f"{devices} devices cannot be shared evenly by {processes} processes", param_hint="'--devices'")
+    kind, what, arguments = _program(given["program"], given["module"], given["tests"])
+    return Request(
         program=Program(kind),
         target=what,
         args=arguments,
-        settings=settings_of(merge(wishes, project)),
+        settings=settings,
         exclude=project.exclude,
         exclude_base=project.base,
-        against=against,
+        paths=paths,
+        against=given["against"],
         devices=devices,
         processes=processes,
-        platform=platform,
-        timeout=timeout,
-        tolerance=Tolerance(rtol, atol),
-        inputs=inputs,
-        python=python or sys.executable,
-        before_python=before_python,
-        legacy=legacy_jax or "auto",
-        edits=frozenset(edits),
-        command=f"jaxmigrate verify {shlex.join(_own_arguments(ctx))}",
+        platform=given["platform"],
+        timeout=given["timeout"],
+        tolerance=Tolerance(given["rtol"], given["atol"]),
+        inputs=given["inputs"],
+        python=given["python"] or sys.executable,
+        before_python=given["before_python"],
+        legacy=given["legacy_jax"] or "auto",
+        edits=frozenset(given["edits"]),
+        command=f"jaxmigrate verify {shlex.join(ctx.meta[_ARGUMENTS])}",
     )
-    ctx.exit(_run(request, Shape(report, output, color, require)))
 
 
 class Shape(NamedTuple):
@@ -162,11 +157,6 @@ class Shape(NamedTuple):
     require: float = 0.0
     to_stderr: bool = False
     """Standard output belongs to something else."""
-
-
-def _own_arguments(ctx: click.Context) -> list[str]:
-    """The arguments as they were given, for the command that shows a difference again."""
-    return list(ctx.meta.get(f"{__name__}.arguments", sys.argv[2:]))
 
 
 def _program(program: tuple[str, ...], module: str | None, tests: str | None) -> tuple[str, str, tuple[str, ...]]:
@@ -186,15 +176,43 @@ def _program(program: tuple[str, ...], module: str | None, tests: str | None) ->
     return "script", script, tuple(arguments)
 
 
-def _run(request: Request, shape: Shape) -> int:
-    from jaxmigrate.verify import WrongRequest, verify
+def _verified(request: Request) -> tuple[Plan, Report]:
+    from jaxmigrate.verify import WrongRequest, verified
 
     try:
-        report = verify(request, lambda text: click.echo(text, err=True))
+        return verified(request, lambda text: click.echo(text, err=True))
     except WrongRequest as error:
         raise click.UsageError(str(error)) from None
-    show(report, shape)
-    return report.status(shape.require)
+
+
+def held_back(
+    wanted: str, settings: Settings, project: Config, paths: tuple[str, ...], keep_unreached: bool
+) -> tuple[int, dict[tuple[str, str, Position], str]]:
+    """Verify what `rewrite` would do below `paths`, print the report on standard error, and name the edits not to make.
+
+    `wanted` is what one would write behind ``jaxmigrate verify``. Paths in the result are absolute. The number is 2 when the
+    program could not be run, else 0.
+    """
+    from jaxmigrate.model import Position
+    from jaxmigrate.verify import root_of_request
+    from jaxmigrate.verify.model import Verdict
+
+    try:
+        arguments = shlex.split(wanted)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="'--verify'") from None
+    request = _request(command.make_context("verify", arguments), settings, project, paths)
+    plan, report = _verified(request)
+    show(report, Shape(to_stderr=True))
+    good = {Verdict.EQUIVALENT, Verdict.NOT_REACHED} if keep_unreached else {Verdict.EQUIVALENT}
+    verdicts = {judgement.edit.id: judgement.verdict for judgement in report.judgements}
+    root = root_of_request(request)
+    held: dict[tuple[str, str, Position], str] = {}
+    for edit in plan.edits:
+        verdict = verdicts.get(edit.id, Verdict.NOT_REACHED)
+        if verdict not in good:
+            held[os.path.join(root, edit.path), edit.codemod, Position(edit.line, edit.column)] = verdict.value
+    return (2 if report.errors else 0), held
 
 
 def show(report: Report, shape: Shape) -> None:

@@ -65,6 +65,7 @@ def _finding(finding: Finding) -> Json:
         "before": finding.before,
         "after": finding.after,
         "requires": str(finding.requires) if finding.requires else None,
+        "held": finding.held or None,
     }
 
 

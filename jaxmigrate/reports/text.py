@@ -87,7 +87,9 @@ def _side(sign: str, source: str, column: int) -> list[str]:
 
 
 def held_by(finding: Finding) -> str:
-    """The option that would let a held edit through."""
+    """The option that would let a held edit through, or why nothing does."""
+    if finding.held:
+        return f"held back by --verify: {finding.held}"
     return "held: --unsafe applies it" if finding.applicability is Applicability.UNSAFE else "held back by --safe-only"
 
 
@@ -142,11 +144,12 @@ def next_steps(summary: Summary, wrote: bool, settings: Settings | None = None) 
         yield "`jaxmigrate rewrite` without --check or --diff writes these edits."
     elif assumed:
         yield f"look at the {count(assumed, 'edit')} resting on an assumption, then run your tests."
-    unsafe = [place for place in summary.of(Outcome.HELD) if place.finding.applicability is Applicability.UNSAFE]
+    held = [place for place in summary.of(Outcome.HELD) if not place.finding.held]
+    unsafe = [place for place in held if place.finding.applicability is Applicability.UNSAFE]
     if unsafe:
         yield f"--unsafe applies {count(len(unsafe), 'edit')} held back now."
     safe_only = settings is None or settings.allowed is Applicability.SAFE
-    if safe_only and len(summary.of(Outcome.HELD)) > len(unsafe):
+    if safe_only and len(held) > len(unsafe):
         yield "without --safe-only the review edits are applied too."
     if summary.of(Outcome.MANUAL):
         name = Counter(place.finding.codemod for place in summary.of(Outcome.MANUAL)).most_common(1)[0][0]

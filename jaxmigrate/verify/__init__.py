@@ -49,7 +49,7 @@ class Request:
     platform: str = "cpu"
     timeout: float = 600.0
     """Seconds for each run."""
-    tolerance: Tolerance = Tolerance()
+    tolerance: Tolerance = field(default_factory=Tolerance)
     inputs: tuple[str, ...] = ()
     python: str = sys.executable
     before_python: str | None = None
@@ -71,7 +71,7 @@ def verify(request: Request, say: Callable[[str], None] = lambda _: None) -> Rep
 
 def verified(request: Request, say: Callable[[str], None] = lambda _: None) -> tuple[Plan, Report]:
     """The plan and what the runs say of it."""
-    root = _root(request)
+    root = root_of_request(request)
     plan = _plan(request, root)
     error = _unfit(request)
     if error or not plan.edits:
@@ -87,7 +87,8 @@ def verified(request: Request, say: Callable[[str], None] = lambda _: None) -> t
         return plan, replace(report, notes=(*report.notes, *_notes(plan), *_left_out(workspace)))
 
 
-def _root(request: Request) -> str:
+def root_of_request(request: Request) -> str:
+    """The top of the tree that is copied, by which the paths in plans and reports are named."""
     script = _script(request)
     return root_of(os.path.abspath(os.path.join(request.cwd, script)) if script else None, request.cwd)
 

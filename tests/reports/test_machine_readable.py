@@ -57,6 +57,7 @@ def test_json_keys_are_a_promise() -> None:
                         "before": "d.live_buffers()",
                         "after": "jax.live_arrays()",
                         "requires": "0.3.24",
+                        "held": None,
                     }
                 ],
             }
