@@ -79,7 +79,7 @@ def verified(request: Request, say: Callable[[str], None] = lambda _: None) -> t
     with Workspace(root, plan, cwd=request.cwd, target=_script(request), inputs=request.inputs) as workspace:
         times = "once as it was and twice as it became"
         say(f"jaxmigrate executes {request.target} {times}, in copies of {_shown(root)} ({workspace.files} files)")
-        runs = _run(request, plan, workspace)
+        runs = _run(request, plan, root, workspace)
         scope = loaded_scope(plan, root, request.program, request.target, request.cwd)
         report = judge(
             plan, runs["before"], runs["after"], runs["again"], tolerance=request.tolerance, scope=scope, command=request.command
@@ -127,7 +127,7 @@ def _unfit(request: Request) -> str:
     return ""
 
 
-def _run(request: Request, plan: Plan, workspace: Workspace) -> Mapping[str, Run]:
+def _run(request: Request, plan: Plan, root: str, workspace: Workspace) -> Mapping[str, Run]:
     def job(name: str, side: str, world: World, python: str) -> Job:
         return Job(
             name=name,
@@ -146,6 +146,7 @@ def _run(request: Request, plan: Plan, workspace: Workspace) -> Mapping[str, Run
             processes=request.processes,
             timeout=request.timeout,
             legacy=request.legacy,
+            environment=_search_in_copy(root, workspace.root(name)),
         )
 
     old = World.LEGACY if request.before_python is None else World.PLAIN
@@ -156,6 +157,18 @@ def _run(request: Request, plan: Plan, workspace: Workspace) -> Mapping[str, Run
     ]
     with tempfile.TemporaryDirectory(prefix="jaxmigrate-") as folder:
         return run_all(jobs, Path(folder))
+
+
+def _search_in_copy(root: str, copy: str) -> tuple[tuple[str, str], ...]:
+    """``PYTHONPATH`` with what lies in the tree replaced by the copy: else the original would be imported."""
+    paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    real = os.path.realpath(root)
+    mapped = [os.path.normpath(os.path.join(copy, os.path.relpath(p, real))) if _below(p, real) else p for p in map(os.path.realpath, paths)]
+    return (("PYTHONPATH", os.pathsep.join(mapped)),) if paths else ()
+
+
+def _below(path: str, root: str) -> bool:
+    return os.path.commonpath([path, root]) == root
 
 
 def _notes(plan: Plan) -> tuple[str, ...]:

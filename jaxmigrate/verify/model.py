@@ -171,11 +171,13 @@ class Run:
     seconds: float = 0.0
     error: str = ""
     """Why it could not be started at all."""
+    notes: tuple[str, ...] = ()
+    """How the processes ended, where that needs words: which one died, which were ended because they waited for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """How far floats may differ: ``|a - b| <= atol + rtol * |b|``; None takes the dtype's own (see `compare`)."""
+    """How far floats may differ: ``|a - b| <= atol + rtol * max(|a|, |b|)``; None takes the dtype's own (see `compare`)."""
 
     rtol: float | None = None
     atol: float | None = None
