@@ -161,9 +161,9 @@ def _run(request: Request, plan: Plan, root: str, workspace: Workspace) -> Mappi
 
 def _search_in_copy(root: str, copy: str) -> tuple[tuple[str, str], ...]:
     """``PYTHONPATH`` with what lies in the tree replaced by the copy: else the original would be imported."""
-    paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
-    real = os.path.realpath(root)
-    mapped = [os.path.normpath(os.path.join(copy, os.path.relpath(p, real))) if _below(p, real) else p for p in map(os.path.realpath, paths)]
+    top = os.path.realpath(root)
+    paths = [os.path.realpath(path) for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    mapped = [os.path.normpath(os.path.join(copy, os.path.relpath(p, top))) if _below(p, top) else p for p in paths]
     return (("PYTHONPATH", os.pathsep.join(mapped)),) if paths else ()
 
 
