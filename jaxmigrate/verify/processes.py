@@ -14,6 +14,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import FrameType
 
 TOKEN = "JAXMIGRATE_RUN"
@@ -99,6 +100,15 @@ class Excerpt:
         return b"".join((self._head, cut, *self._tail)).decode(errors="replace")
 
 
+def excerpt_of(file: Path) -> str:
+    """The beginning and the end of a file of any length; empty if there is none."""
+    excerpt = Excerpt()
+    with contextlib.suppress(FileNotFoundError), file.open("rb") as stream:
+        while data := stream.read(_CHUNK):
+            excerpt.feed(data)
+    return excerpt.text()
+
+
 class _Child:
     """A process that leads a session of its own, so that no signal of the terminal reaches it, and what it printed."""
 
@@ -167,7 +177,7 @@ class _Watch:
     def add(self, command: Command) -> None:
         child = _Child(command)
         self.children.append(child)
-        _started_here.add(child.popen.pid)
+        ours(child.popen.pid)
         for stream, excerpt in child.streams.items():
             self._selector.register(stream, selectors.EVENT_READ, excerpt)
 
@@ -244,7 +254,8 @@ class _Watch:
         for child in self.children:
             for stream in child.streams:
                 stream.close()
-        _started_here.difference_update(leaders)
+        for leader in leaders:
+            ours(leader, over=True)
 
     def _tend(self) -> None:
         for child in self.children:
@@ -385,6 +396,14 @@ class _Adoption:
 
 _adoption = _Adoption()
 _started_here: set[int] = set()
+
+
+def ours(pid: int, *, over: bool = False) -> None:
+    """Say that a process is our own child, which whoever started it waits for; or that it has."""
+    if over:
+        _started_here.discard(pid)
+    else:
+        _started_here.add(pid)
 
 
 @contextlib.contextmanager

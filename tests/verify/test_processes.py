@@ -21,7 +21,9 @@ from tests.verify.leftovers import children, marked
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for what is left in /proc")
 
 
-def group(programs: Sequence[str], cwd: Path, *, limit: float = 20, finished: bool = True, stop: threading.Event | None = None) -> Group:
+def group(
+    programs: Sequence[str], cwd: Path, *, limit: float = 20, finished: bool = True, stop: threading.Event | None = None
+) -> Group:
     """Run Python programs as one group and see that nothing is left of it."""
     token = secrets.token_hex(8)
     environment = {**os.environ, TOKEN: token, "PYTHONFAULTHANDLER": "1"}

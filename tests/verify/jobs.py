@@ -1,0 +1,71 @@
+"""Jobs made from the text of a program, for tests of what runs them."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from collections.abc import Iterable
+from pathlib import Path
+
+from jaxmigrate.verify.launch import run
+from jaxmigrate.verify.model import Job, Json, Program, Run, Site, World
+from tests.verify.leftovers import children, of_runs
+
+
+def job(tree: Path, text: str, *, name: str = "after", world: World = World.PLAIN, timeout: float = 60, **more: object) -> Job:
+    """A job that runs `text` as the script ``program.py`` in the folder `tree`."""
+    tree.mkdir(exist_ok=True)
+    (tree / "program.py").write_text(textwrap.dedent(text))
+    values: dict[str, object] = {
+        "name": name,
+        "program": Program.SCRIPT,
+        "target": "program.py",
+        "args": (),
+        "root": str(tree),
+        "cwd": str(tree),
+        "search": (str(tree),),
+        "world": world,
+        "sites": (),
+        "side": "before" if world is World.LEGACY else "after",
+        "python": sys.executable,
+        "timeout": timeout,
+    }
+    return Job(**{**values, **more})  # type: ignore[arg-type]
+
+
+def tried(text: str, folder: Path, **more: object) -> Run:
+    """Run a program and see that nothing is left of it."""
+    before = children()
+    try:
+        return run(job(folder / "tree", text, **more), folder)  # type: ignore[arg-type]
+    finally:
+        assert not of_runs()
+        assert children().keys() <= before.keys()
+
+
+def records(run: Run, kind: str, process: int = 0) -> list[Json]:
+    """The records of one kind that a process left."""
+    return [record for record in run.processes[process].records if record["e"] == kind]
+
+
+def final(run: Run, process: int = 0) -> dict[str, Json]:
+    """The values of the program's own names at its end."""
+    return records(run, "final", process)[-1]["v"]  # type: ignore[return-value]
+
+
+def kinds(run: Run, process: int = 0) -> list[str]:
+    """The kinds of a process's records."""
+    return [str(record["e"]) for record in run.processes[process].records]
+
+
+def listening() -> set[int]:
+    """The TCP ports of this machine that somebody listens on."""
+    lines = [line.split() for file in ("tcp", "tcp6") for line in _lines(Path("/proc/net") / file)]
+    return {int(fields[1].rpartition(":")[2], 16) for fields in lines if fields[3] == "0A"}
+
+
+def _lines(file: Path) -> Iterable[str]:
+    return file.read_text().splitlines()[1:] if file.exists() else []
+
+
+__all__ = ["Site", "final", "job", "kinds", "listening", "records", "tried"]
