@@ -1,0 +1,134 @@
+"""Programs as they were written from 2021 to 2023 run unmodified on today's JAX, and print what their migrated selves print."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from jaxmigrate import testing
+
+pytest.importorskip("jax")
+if not hasattr(os, "fork"):
+    pytest.skip("the programs run in forks", allow_module_level=True)
+
+PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.py"))
+NOT_YET = {
+    "adam_multimap": "jax.tree_multimap and jax.ops.index_update",
+    "pmap_eval": "jax.device_put_sharded",
+    "rng_keys": "jax.random.KeyArray",
+}
+"""Programs whose old names no codemod replaces, and those names."""
+
+MIGRATED = [program for program in PROGRAMS if program.stem not in NOT_YET]
+TIMEOUT = 300
+
+
+def header(program: Path, name: str) -> list[int]:
+    """The numbers that follow ``# name:`` at the top of a program."""
+    found = re.search(rf"^# {name}: ([\d ]+)$", program.read_text(), re.MULTILINE)
+    assert found, f"{program.name} does not say how many {name} it wants"
+    return [int(number) for number in found[1].split()]
+
+
+SEVERAL = [(program, n) for program in PROGRAMS for n in header(program, "processes") if n > 1]
+
+
+def forked(programs: list[Path], world: str) -> dict[str, tuple[int, str]]:
+    lines = "".join(f"{header(program, 'devices')[0]}\t{world}\t{program}\n" for program in programs)
+    environment = {name: value for name, value in os.environ.items() if name not in ("XLA_FLAGS", "JAX_ARRAY")}
+    command = [sys.executable, str(Path(__file__).with_name("forked.py"))]
+    done = subprocess.run(
+        command, input=lines, stdout=subprocess.PIPE, text=True, env={**environment, "JAX_PLATFORMS": "cpu"}, timeout=TIMEOUT, check=True
+    )
+    return {Path(path).stem: (status, output) for path, (status, output) in json.loads(done.stdout).items()}
+
+
+@pytest.fixture(scope="module")
+def originals() -> dict[str, tuple[int, str]]:
+    return forked(PROGRAMS, "legacy")
+
+
+def migrate(program: Path) -> str:
+    source = program.read_bytes()
+    return (testing.run(source, allowed="unsafe", path=str(program)).after or source).decode()
+
+
+@pytest.fixture(scope="module")
+def migrated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, str]]:
+    folder = tmp_path_factory.mktemp("migrated")
+    for program in MIGRATED:
+        (folder / program.name).write_text(migrate(program))
+    return forked([folder / program.name for program in MIGRATED], "plain")
+
+
+def test_there_are_programs_enough() -> None:
+    assert len(PROGRAMS) >= 18
+    lines = {program.stem: len(program.read_text().splitlines()) for program in PROGRAMS}
+    assert {name: n for name, n in lines.items() if not 30 <= n <= 150} == {}
+
+
+@pytest.mark.parametrize("name", [program.stem for program in PROGRAMS])
+def test_an_original_runs_unmodified(name: str, originals: dict[str, tuple[int, str]]) -> None:
+    status, output = originals[name]
+    assert status == 0, output[-3000:]
+    assert output, "every program prints what it computed"
+
+
+@pytest.mark.parametrize("name", [program.stem for program in MIGRATED])
+def test_a_migrated_program_prints_what_the_original_printed(
+    name: str, originals: dict[str, tuple[int, str]], migrated: dict[str, tuple[int, str]]
+) -> None:
+    status, output = migrated[name]
+    assert status == 0, output[-3000:]
+    assert output == originals[name][1]
+
+
+@pytest.mark.parametrize("name", NOT_YET)
+def test_a_program_with_other_removed_names_is_not_said_to_migrate(name: str, tmp_path: Path) -> None:
+    program = tmp_path / f"{name}.py"
+    program.write_text(migrate(Path(__file__).parent / "programs" / f"{name}.py"))
+    status, _ = forked_one(program)
+    assert status != 0, f"{name} migrates now: take it off NOT_YET"
+
+
+def forked_one(program: Path) -> tuple[int, str]:
+    return forked([program], "plain")[program.stem]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def run_on_hosts(program: Path, hosts: int) -> list[tuple[int, str]]:
+    """`jaxmigrate run` once a host; exit status and output of each."""
+    command = [sys.executable, "-m", "jaxmigrate", "run", "--devices", str(header(program, "devices")[0] // hosts), str(program)]
+    command += ["--coordinator", f"127.0.0.1:{free_port()}", "--num_hosts", str(hosts)]
+    started = [
+        subprocess.Popen([*command, "--host", str(host)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        for host in range(hosts)
+    ]
+    try:
+        outputs = [process.communicate(timeout=TIMEOUT)[0] for process in started]
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+    return [(process.returncode, output) for process, output in zip(started, outputs, strict=True)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("program", "hosts"), SEVERAL, ids=[f"{p.stem}-{n}" for p, n in SEVERAL])
+def test_a_program_of_several_hosts(program: Path, hosts: int, originals: dict[str, tuple[int, str]]) -> None:
+    alone = originals[program.stem][1].splitlines()
+    for status, output in run_on_hosts(program, hosts):
+        assert status == 0, output[-3000:]
+        assert output.splitlines()[-len(alone) :] == alone, "the hosts together compute what one host computes"
