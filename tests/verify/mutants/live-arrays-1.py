@@ -1,0 +1,16 @@
+# original: fixtures/live-buffers/device/before.py
+# wrong: what lies on the other devices counts as well.
+# kind: live_arrays of all devices
+# processes: 1
+# raises: AssertionError
+"""Memory held on one device: the old call returns an empty list today."""
+import jax
+import jax.numpy as jnp
+
+device = jax.devices()[1]
+kept = [jax.device_put(jnp.ones(4), device) for _ in range(3)]
+elsewhere = jnp.ones(4)
+alive = jax.live_arrays()
+held = sum(b.nbytes for b in [a for a in jax.live_arrays() if device in a.devices()])
+assert len(alive) == 3 and held == 48
+print(len(alive), held)

@@ -1,0 +1,28 @@
+# original: fixtures/host-local-inputs/batch/before.py
+# wrong: one shard stands for all rows of the process.
+# kind: shape host-local or global
+# processes: 2
+# raises: AssertionError
+import jax
+import numpy as np
+from jax.experimental import multihost_utils
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+mesh = Mesh(np.array(jax.devices()).reshape(4, 2), ("x", "y"))
+
+step = jax.jit(
+    lambda x: x * 2,
+    in_shardings=NamedSharding(mesh, P("x")),
+    out_shardings=NamedSharding(mesh, P("x")))
+
+
+def local_batch(size=8):
+    return np.arange(float(size)) + size * jax.process_index()  # every process makes its own rows
+
+
+batch = local_batch()
+out = step(multihost_utils.host_local_array_to_global_array(batch, mesh, P("x"))).addressable_data(0)
+
+assert out.shape == batch.shape
+np.testing.assert_array_equal(out, 2 * batch)
+print("this process sees its own rows:", out.shape)

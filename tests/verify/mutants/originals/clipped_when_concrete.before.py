@@ -1,0 +1,15 @@
+"""What is no tracer gets clipped before it is used."""
+
+import jax
+import jax.numpy as jnp
+
+
+def scaled(x, factor):
+    if isinstance(factor, jnp.DeviceArray):
+        factor = jnp.clip(factor, 0.0, 1.0)
+    return x * factor
+
+
+x, factor = jnp.arange(3.0), jnp.float32(3.0)
+concrete, traced = scaled(x, factor), jax.jit(scaled)(x, factor)
+print(concrete.tolist(), traced.tolist())

@@ -1,0 +1,11 @@
+"""x[i] of a pmap result was the buffer of device i."""
+
+import jax
+import numpy as np
+from jax import config
+
+config.update("jax_array", True)
+step = jax.pmap(lambda v: v * 2)
+out = step(np.arange(24.0, dtype=np.float32).reshape(8, 3))
+last = out.device_buffers[7]
+print(last.shape, last.device().id)

@@ -1,0 +1,9 @@
+"""A rate that takes on the type of what it multiplies."""
+
+import jax
+import jax.numpy as jnp
+
+weights = jnp.ones(4, jnp.bfloat16)
+rate = jnp.asarray(0.5)
+scaled = weights * rate
+print(scaled.dtype, rate.weak_type)
