@@ -1,0 +1,690 @@
+"""Whether two recorded values are the same: places, shapes and types exactly, floats within the tolerance of their dtype.
+
+A value is what the recorder described, a dict with its kind under ``k``. Old and new array types are one family, so that a
+GlobalDeviceArray and the `jax.Array` that replaced it are told apart only by what a program could notice: shape, dtype, weak
+type, which device holds which index, the data. What the recorder could not describe (functions, classes, values that were cut)
+compares as neither equal nor different: it is no evidence.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+
+from jaxmigrate.verify.model import Difference, Json, Placement, Tolerance
+from jaxmigrate.verify.texts import same_text
+from jaxmigrate.verify.tolerance import EXACT, bounds, unequal
+
+KEYWORDS = {
+    "in_axis_resources": "in_shardings",
+    "in_shardings": "in_shardings",
+    "out_axis_resources": "out_shardings",
+    "out_shardings": "out_shardings",
+}
+"""Keyword arguments that were renamed, in the dicts that hold them."""
+
+LAYOUT = frozenset({"opaque", "sharding", "spec", "mesh"})
+"""Kinds that say how something is to be placed; where one replaces another, what they place is compared, not they."""
+
+CANONICAL = {"float64": "float32", "complex128": "complex64", "int64": "int32", "uint64": "uint32"}
+"""What JAX makes of NumPy's 64-bit types unless it was told to keep them."""
+
+NAMES = {
+    "array": "array",
+    "abstract": "traced value",
+    "ndarray": "NumPy array",
+    "deleted": "deleted array",
+    "map": "mapping",
+    "opaque": "object",
+    "cut": "value too large to record",
+}
+
+SHOWN = 4
+"""Devices that the text of a difference lists; the picture shows all."""
+
+
+@dataclass(slots=True)
+class Comparison:
+    """What comparing two values gave."""
+
+    differences: list[Difference] = field(default_factory=list)
+    facts: int = 0
+    """How many values were there on both sides to be compared; 0 means that nothing was learnt."""
+    sampled: int = 0
+    """How many large arrays were compared by samples."""
+    notes: list[str] = field(default_factory=list)
+
+    def differ(self, aspect: str, before: object, after: object, where: str) -> None:
+        """Add a difference."""
+        self.differences.append(Difference(aspect, str(before), str(after), where))
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    out: Comparison
+    tolerance: Tolerance
+    converted: bool
+    """Whether the edit put a conversion around this value: then host data may have become a global array."""
+
+
+def compare(before: Json, after: Json, tolerance: Tolerance | None = None) -> list[Difference]:
+    """The aspects in which two recorded values differ, none if they are the same as far as they were recorded."""
+    return examine(before, after, tolerance).differences
+
+
+def examine(before: Json, after: Json, tolerance: Tolerance | None = None, *, converted: bool = False) -> Comparison:
+    """Compare two recorded values and count what could be compared.
+
+    Args:
+        before: the value in the original program.
+        after: the value in the migrated program.
+        tolerance: how far floats may differ; their dtype's own by default.
+        converted: the edit wrapped this argument of a call into a conversion, so that only what it holds is compared, not the
+            type or placement that the conversion is there to change.
+    """
+    out = Comparison()
+    _value(_Context(out, tolerance or Tolerance(), converted), before, after, "")
+    return out
+
+
+_Check = Callable[[_Context, Json, Json, str], None]
+
+
+def _value(c: _Context, before: Json, after: Json, where: str) -> None:
+    kinds = before.get("k"), after.get("k")
+    if "cut" in kinds or kinds == ("opaque", "opaque"):
+        return
+    if c.converted and kinds[1] == "array" and kinds[0] in ("array", "ndarray", "scalar"):
+        _conversion(c, before, after, where)
+    elif kinds[0] == kinds[1]:
+        c.out.facts += kinds[0] not in ("seq", "map", "record")
+        _CHECKS.get(str(kinds[0]), _same)(c, before, after, where)
+    elif _layout(before) and _layout(after):
+        _layouts(c, before, after, where)
+    elif set(kinds) == {"array", "shard"}:
+        _buffer(c, before, after, where)
+    else:
+        c.out.facts += 1
+        c.out.differ("type", _described(before), _described(after), where)
+
+
+def _same(c: _Context, before: Json, after: Json, where: str) -> None:
+    if before != after:
+        c.out.differ("value", _described(before), _described(after), where)
+
+
+# Arrays
+
+
+def _array(c: _Context, before: Json, after: Json, where: str) -> None:
+    if _visible_only(before, after):
+        before, after = _swapped(before, after)
+        _host_local(c, before, after, where)
+        return
+    found = len(c.out.differences)
+    _exactly(c, before, after, where, ("shape", "dtype", "weak", "committed", "addressable", "replicated"))
+    _placement(c, before, after, where)
+    if before.get("local") != after.get("local") and before.get("local") is not None and after.get("local") is None:
+        c.out.notes.append(f"the program saw the host-local shape {_shape(before['local'])}, now the global one")
+    if not any(d.aspect in ("shape", "dtype") for d in c.out.differences[found:]):
+        _array_data(c, before, after, where)
+
+
+_ASPECTS = {
+    "weak": "weak type",
+    "addressable": "fully addressable",
+    "replicated": "fully replicated",
+}
+
+
+def _exactly(c: _Context, before: Json, after: Json, where: str, keys: Iterable[str]) -> None:
+    """Compare fields that either side may leave unknown."""
+    for key in keys:
+        a, b = before.get(key), after.get(key)
+        if a is not None and b is not None and a != b:
+            shown = (_shape(a), _shape(b)) if key == "shape" else (a, b)
+            c.out.differ(_ASPECTS.get(key, key), *shown, where)
+
+
+def _visible_only(before: Json, after: Json) -> bool:
+    """Whether one is a host-local view of several processes' array and the other the array of that view's shape."""
+    a, b = before.get("local"), after.get("local")
+    return (a is not None and b is None and before["shape"] != after["shape"] == a) or (
+        b is not None and a is None and before["shape"] != after["shape"] and before["shape"] == b
+    )
+
+
+def _swapped(before: Json, after: Json) -> tuple[Json, Json]:
+    return (before, after) if before.get("local") is not None else (after, before)
+
+
+def _host_local(c: _Context, local: Json, whole: Json, where: str) -> None:
+    _exactly(c, local, whole, where, ("dtype",))
+    c.out.notes.append("what this process sees of the array was compared, the rest was not recorded")
+    _contents(c, _assembled(local), _content(whole), str(whole["dtype"]), where)
+
+
+def _conversion(c: _Context, before: Json, after: Json, where: str) -> None:
+    """Host data or an array became the array that a call now wants: dtype (as JAX keeps it) and data must be the same."""
+    c.out.facts += 1
+    c.out.notes.append("the edit converts this argument: its data was compared, its placement counts where it is used")
+    if before["k"] == "scalar":
+        before = _scalar_array(before, str(after["dtype"]))
+    old, new = str(before["dtype"]), str(after["dtype"])
+    if old != new and CANONICAL.get(old) != new:
+        c.out.differ("dtype", old, new, where)
+        return
+    seen = _assembled(after) if before["shape"] != after["shape"] else _content(after)
+    visible = before.get("local") or before["shape"]
+    if seen is None and before["shape"] != after["shape"]:
+        c.out.facts -= 1
+    elif seen is not None and list(seen.shape) != visible and before["shape"] != after["shape"]:
+        c.out.differ("shape", _shape(visible), _shape(seen.shape), where)
+    else:
+        _contents(c, _content(before), seen, new, where)
+
+
+def _scalar_array(scalar: Json, dtype: str) -> Json:
+    value = _number(scalar)
+    return {"k": "ndarray", "shape": [], "dtype": dtype, "number": value}
+
+
+def _content(value: Json) -> Any:
+    """The data of an array as far as this process has all of it, else None."""
+    if "number" in value:
+        return np.asarray(value["number"])
+    digest = cast("Json | None", value.get("v"))
+    if digest is None:
+        return _assembled(value)
+    data = _decode(digest) if digest.get("all") else None
+    return None if data is None else data.reshape(cast("list[int]", value["shape"]))
+
+
+def _assembled(value: Json) -> Any:
+    """What the shards of this process hold, put together in the order of their indices; None if some were only sampled."""
+    pieces = {_index(s, value): _decode(s["v"]) for s in _shards(value) if s.get("v") and s["v"].get("all")}
+    wanted = {_index(s, value) for s in _shards(value) if s.get("v")}
+    if not wanted or set(pieces) != wanted or any(data is None for data in pieces.values()):
+        return None
+    spans = [sorted(set(dim)) for dim in zip(*pieces, strict=True)]
+    starts = [dict(zip(dim, np.cumsum([0] + [b - a for a, b in dim]), strict=False)) for dim in spans]
+    whole = np.zeros([sum(b - a for a, b in dim) for dim in spans], next(iter(pieces.values())).dtype)
+    for index, data in pieces.items():
+        at = tuple(slice(start[dim], start[dim] + dim[1] - dim[0]) for dim, start in zip(index, starts, strict=True))
+        whole[at] = data.reshape([b - a for a, b in index])
+    return whole
+
+
+def _contents(c: _Context, before: Any, after: Any, dtype: str, where: str) -> None:
+    if before is None or after is None:
+        return
+    if before.shape != after.shape:
+        c.out.differ("shape", _shape(before.shape), _shape(after.shape), where)
+        return
+    wrong = unequal(before, after, bounds(dtype, c.tolerance))
+    if wrong.any():
+        _differing(c, before, after, wrong, where)
+
+
+# Placement
+
+Index = tuple[tuple[int, int], ...]
+
+
+def _shards(value: Json) -> list[Any]:
+    return cast("list[Any]", value.get("shards") or [])
+
+
+def _index(shard: Json, value: Json) -> Index:
+    """The (start, stop) of each dimension, unbounded ones filled in from the shape."""
+    shape = cast("list[int]", value.get("shape") or [])
+    spans = cast("list[list[int | None] | None]", shard.get("i") or [])
+    return tuple(_bounded(span, shape[dim] if dim < len(shape) else 0) for dim, span in enumerate(spans))
+
+
+def _bounded(span: list[int | None] | None, length: int) -> tuple[int, int]:
+    start, stop = (span or [None, None])[:2]
+    return start or 0, length if stop is None else stop
+
+
+def _layout_of(value: Json) -> dict[int, tuple[Index, int | None]]:
+    return {int(s["d"]): (_index(s, value), s.get("r")) for s in _shards(value)}
+
+
+def _placement(c: _Context, before: Json, after: Json, where: str) -> None:
+    old, new = _layout_of(before), _layout_of(after)
+    if not old or not new:
+        return
+    pictures = Placement(*_picture(before, old)), Placement(*_picture(after, new))
+    if set(old) != set(new):
+        texts = _devices(old), _devices(new)
+        c.out.differences.append(Difference("devices", *texts, where, pictures))
+        return
+    moved = [d for d in sorted(old) if old[d][0] != new[d][0]]
+    if moved:
+        texts = _holdings(old, moved), _holdings(new, moved)
+        c.out.differences.append(Difference("placement", *texts, where, pictures))
+        return
+    replicas = [d for d in sorted(old) if None not in (old[d][1], new[d][1]) and old[d][1] != new[d][1]]
+    if replicas:
+        texts = _replicas(old, replicas), _replicas(new, replicas)
+        c.out.differences.append(Difference("replica id", *texts, where, pictures))
+
+
+def _picture(value: Json, layout: dict[int, tuple[Index, int | None]]) -> tuple[tuple[int, ...], tuple[tuple[int, Index], ...]]:
+    shape = tuple(cast("list[int]", value.get("shape") or []))
+    return shape, tuple((device, layout[device][0]) for device in sorted(layout))
+
+
+def _devices(layout: Iterable[int]) -> str:
+    ids = sorted(layout)
+    if len(ids) > 2 and ids == list(range(ids[0], ids[-1] + 1)):
+        return f"devices {ids[0]} to {ids[-1]}"
+    return f"device{'s' if len(ids) > 1 else ''} {', '.join(map(str, ids))}"
+
+
+def _holdings(layout: dict[int, tuple[Index, int | None]], devices: Sequence[int]) -> str:
+    texts = [f"device {d}: {spell(layout[d][0])}" for d in devices[:SHOWN]]
+    return ", ".join(texts) + (f" and {len(devices) - SHOWN} more" if len(devices) > SHOWN else "")
+
+
+def _replicas(layout: dict[int, tuple[Index, int | None]], devices: Sequence[int]) -> str:
+    texts = [f"device {d}: replica {layout[d][1]}" for d in devices[:SHOWN]]
+    return ", ".join(texts) + (f" and {len(devices) - SHOWN} more" if len(devices) > SHOWN else "")
+
+
+def spell(index: Index) -> str:
+    """An index as Python writes it: ``[0:2, 4:8]``."""
+    return f"[{', '.join(f'{start}:{stop}' for start, stop in index)}]"
+
+
+# Data
+
+
+def _array_data(c: _Context, before: Json, after: Json, where: str) -> None:
+    whole = before.get("v"), after.get("v")
+    shape = cast("list[int]", before["shape"])
+    if whole[0] and whole[1] and not _digests(c, cast("Json", whole[0]), cast("Json", whole[1]), shape, where):
+        return
+    held = {int(s["d"]): s for s in _shards(after)}
+    for shard in _shards(before):
+        other = held.get(int(shard["d"]))
+        if other and shard.get("v") and other.get("v") and _index(shard, before) == _index(other, after):
+            place = f"{where} on device {shard['d']}".strip()
+            if not _digests(c, shard["v"], other["v"], [b - a for a, b in _index(shard, before)], place):
+                return
+
+
+def _ndarray(c: _Context, before: Json, after: Json, where: str) -> None:
+    found = len(c.out.differences)
+    _exactly(c, before, after, where, ("shape", "dtype"))
+    digests = before.get("v"), after.get("v")
+    if found == len(c.out.differences) and digests[0] and digests[1]:
+        _digests(c, cast("Json", digests[0]), cast("Json", digests[1]), cast("list[int]", before["shape"]), where)
+
+
+def _digests(c: _Context, before: Json, after: Json, shape: Sequence[int], where: str) -> bool:
+    """Compare data by hash, then by the elements that were kept; report the first that differs."""
+    if before.get("h") == after.get("h") and before.get("dtype") == after.get("dtype"):
+        return True
+    dtype = str(before.get("dtype"))
+    if dtype != after.get("dtype") or before.get("n") != after.get("n"):
+        c.out.differ("values", f"{before.get('n')} x {dtype}", f"{after.get('n')} x {after.get('dtype')}", where)
+        return False
+    a, b = _decode(before), _decode(after)
+    allowed = bounds(dtype, c.tolerance)
+    if a is None or b is None or a.shape != b.shape:
+        c.out.differ("values", "other data (only its hash was kept)", "other data", where)
+        return False
+    wrong = unequal(a, b, allowed)
+    complete = before.get("all") and after.get("all")
+    if wrong.any():
+        if complete and math.prod(shape) == a.size:
+            a, b, wrong = a.reshape(shape), b.reshape(shape), wrong.reshape(shape)
+        _differing(c, a, b, wrong, where, sampled=not complete)
+        return False
+    if not complete and allowed == EXACT:
+        c.out.differ("values", "other data (no sampled element differs, the hash does)", "other data", where)
+        return False
+    c.out.sampled += not complete
+    return True
+
+
+def _differing(c: _Context, before: Any, after: Any, wrong: Any, where: str, *, sampled: bool = False) -> None:
+    first = tuple(int(i) for i in np.argwhere(wrong)[0]) if wrong.ndim else ()
+    at = f"[{', '.join(map(str, first))}]" if first and not sampled else "a sampled element" if sampled else ""
+    count = f" ({int(wrong.sum())} of {wrong.size}{' sampled' if sampled else ''} differ)" if wrong.size > 1 else ""
+    prefix = f"{at} = " if at else ""
+    c.out.differ("values", f"{prefix}{_item(before[first])}{count}", f"{prefix}{_item(after[first])}", where)
+
+
+def _item(value: Any) -> str:
+    item = value.item() if hasattr(value, "item") else value
+    return f"{item:.9g}" if isinstance(item, float) else str(item)
+
+
+def _decode(digest: Any) -> Any:
+    dtype = _dtype(str(digest.get("dtype")))
+    if dtype is None or digest.get("b") is None:
+        return None
+    data = base64.b64decode(str(digest["b"]))
+    return np.frombuffer(data, dtype) if dtype.itemsize and len(data) % dtype.itemsize == 0 else None
+
+
+def _dtype(name: str) -> Any:
+    try:
+        return np.dtype(name)
+    except TypeError:
+        pass
+    try:
+        import ml_dtypes  # comes with JAX; NumPy alone does not know bfloat16 and the 8-bit floats
+
+        return np.dtype(getattr(ml_dtypes, name))
+    except (ImportError, AttributeError, TypeError):
+        return None
+
+
+# Everything else
+
+
+def _abstract(c: _Context, before: Json, after: Json, where: str) -> None:
+    _exactly(c, before, after, where, ("shape", "dtype", "weak"))
+    if before.get("spec") is not None and after.get("spec") is not None:
+        _specs(c, before["spec"], after["spec"], where)
+
+
+def _number(scalar: Json) -> Any:
+    value, kind = scalar.get("v"), scalar.get("t")
+    if kind == "float":
+        return float(str(value))
+    if kind == "complex":
+        real, imaginary = cast("list[object]", value)
+        return complex(float(str(real)), float(str(imaginary)))
+    return value
+
+
+def _scalar(c: _Context, before: Json, after: Json, where: str) -> None:
+    kind = before.get("t")
+    if kind != after.get("t"):
+        c.out.differ("type", _described(before), _described(after), where)
+    elif kind in ("float", "complex"):
+        a, b = np.asarray(_number(before)), np.asarray(_number(after))
+        if unequal(a, b, bounds(_precision(a, b), c.tolerance)):
+            c.out.differ("value", before.get("v"), after.get("v"), where)
+    elif kind == "str" and before.get("v") != after.get("v"):
+        if not same_text(str(before.get("v")), str(after.get("v"))):
+            c.out.differ("value", repr(before.get("v")), repr(after.get("v")), where)
+    elif before.get("v") != after.get("v"):
+        c.out.differ("value", before.get("v"), after.get("v"), where)
+
+
+def _precision(*values: Any) -> str:
+    """Python floats that came out of a float32 array are no more exact than it."""
+    kind = "complex" if values[0].dtype.kind == "c" else "float"
+    single = np.complex64 if kind == "complex" else np.float32
+    with np.errstate(over="ignore"):
+        fits = all(v.astype(single).astype(v.dtype) == v or v != v for v in values)
+    return {("float", True): "float32", ("float", False): "float64", ("complex", True): "complex64"}.get(
+        (kind, fits), "complex128"
+    )
+
+
+def _seq(c: _Context, before: Json, after: Json, where: str) -> None:
+    if before.get("t") != after.get("t"):
+        c.out.facts += 1
+        c.out.differ("type", before.get("t"), after.get("t"), where)
+    if before.get("n") != after.get("n"):
+        c.out.facts += 1
+        c.out.differ("length", before.get("n"), after.get("n"), where)
+        return
+    items = list(zip(_items(before), _items(after), strict=False))
+    c.out.facts += not items and before.get("n") == 0
+    for i, (a, b) in enumerate(items):
+        _value(c, a, b, f"{where}[{i}]")
+
+
+def _items(value: Json) -> list[Json]:
+    return cast("list[Json]", value.get("v") or [])
+
+
+def _map(c: _Context, before: Json, after: Json, where: str) -> None:
+    if before.get("t") != after.get("t"):
+        c.out.facts += 1
+        c.out.differ("type", before.get("t"), after.get("t"), where)
+    old, new = _pairs(before), _pairs(after)
+    c.out.facts += not old and not new
+    for key in [*old, *(k for k in new if k not in old)]:
+        name = _described(old[key][0] if key in old else new[key][0])
+        if key not in old or key not in new:
+            c.out.facts += 1
+            texts = ("there", "missing") if key in old else ("missing", "there")
+            c.out.differ("keys", *texts, f"{where}[{name}]")
+        else:
+            _value(c, old[key][1], new[key][1], f"{where}[{name}]")
+
+
+def _pairs(value: Json) -> dict[str, tuple[Json, Json]]:
+    return {_key(k): (k, v) for k, v in cast("list[tuple[Json, Json]]", value.get("v") or [])}
+
+
+def _key(value: Json) -> str:
+    """Renamed keyword arguments are the same key in a dict of them."""
+    name = value.get("v")
+    return KEYWORDS.get(name, _canonical(value)) if isinstance(name, str) else _canonical(value)
+
+
+def _canonical(value: object) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def _set(c: _Context, before: Json, after: Json, where: str) -> None:
+    old = {_canonical(v): v for v in _items(before)}
+    new = {_canonical(v): v for v in _items(after)}
+    alone = [v for k, v in old.items() if k not in new], [v for k, v in new.items() if k not in old]
+    left = list(alone[1])
+    for value in alone[0]:
+        match = next((other for other in left if not compare(value, other, c.tolerance)), None)
+        if match is None:
+            c.out.differ("elements", _described(value), "missing", where)
+        else:
+            left.remove(match)
+    for other in left:
+        c.out.differ("elements", "missing", _described(other), where)
+
+
+def _record(c: _Context, before: Json, after: Json, where: str) -> None:
+    names = str(before.get("t")).lstrip("_"), str(after.get("t")).lstrip("_")
+    if names[0] != names[1]:
+        c.out.facts += 1
+        c.out.differ("type", *names, where)
+    old, new = cast("dict[str, Json]", before.get("v") or {}), cast("dict[str, Json]", after.get("v") or {})
+    for name in sorted({*old, *new}):
+        if name in old and name in new:
+            _value(c, old[name], new[name], f"{where}.{name}")
+        else:
+            c.out.differ("fields", name if name in old else "missing", name if name in new else "missing", where)
+
+
+def _shard(c: _Context, before: Json, after: Json, where: str) -> None:
+    _exactly(c, before, after, where, ("p",))
+    if before.get("d") != after.get("d"):
+        c.out.differ("devices", f"device {before.get('d')}", f"device {after.get('d')}", where)
+    data = [cast("Json", s.get("v") or {}) for s in (before, after)]
+    old, new = _index(before, data[0]), _index(after, data[1])
+    if old != new:
+        c.out.differ("placement", spell(old), spell(new), where)
+    if None not in (before.get("r"), after.get("r")) and before["r"] != after["r"]:
+        c.out.differ("replica id", before["r"], after["r"], where)
+    if data[0] and data[1]:
+        _value(c, data[0], data[1], f"{where}.data")
+
+
+def _buffer(c: _Context, before: Json, after: Json, where: str) -> None:
+    """A buffer where there is a shard now, or the reverse: the data and its device must be the same."""
+    arrays = [cast("Json", v["v"]) if v["k"] == "shard" else v for v in (before, after)]
+    if None in arrays:
+        return
+    c.out.notes.append("a shard stands where its data stood: what is done with it tells whether that is right")
+    _value(c, arrays[0], arrays[1], where)
+
+
+def _device(c: _Context, before: Json, after: Json, where: str) -> None:
+    if before.get("id") != after.get("id"):
+        c.out.differ("devices", f"device {before.get('id')}", f"device {after.get('id')}", where)
+
+
+def _slice(c: _Context, before: Json, after: Json, where: str) -> None:
+    spans = [cast("list[int | None]", v.get("v") or [None] * 3) for v in (before, after)]
+    old, new = ((start or 0, stop, step or 1) for start, stop, step in spans)
+    if old != new:
+        c.out.differ("index", f"{old[0]}:{_open(old[1])}", f"{new[0]}:{_open(new[1])}", where)
+
+
+def _open(stop: int | None) -> str:
+    return "" if stop is None else str(stop)
+
+
+def _mesh(c: _Context, before: Json, after: Json, where: str) -> None:
+    if before.get("axes") != after.get("axes"):
+        c.out.differ("mesh axes", _axes(before), _axes(after), where)
+    devices = before.get("devices"), after.get("devices")
+    if None not in devices and devices[0] != devices[1]:
+        c.out.differ("mesh devices", devices[0], devices[1], where)
+
+
+def _axes(mesh: Json) -> str:
+    return ", ".join(f"{name}={size}" for name, size in cast("list[tuple[str, int]]", mesh.get("axes") or []))
+
+
+def _spec(c: _Context, before: Json, after: Json, where: str) -> None:
+    _specs(c, before.get("v"), after.get("v"), where)
+
+
+def _specs(c: _Context, before: object, after: object, where: str) -> None:
+    old, new = _dims(before), _dims(after)
+    if old != new:
+        c.out.differ("spec", _spelled(old), _spelled(new), where)
+
+
+def _dims(spec: object) -> list[tuple[str, ...]]:
+    """The mesh axes of each dimension; trailing dimensions without any do not count."""
+    found = [(d,) if isinstance(d, str) else tuple(d or ()) for d in cast("list[str | list[str] | None]", spec or [])]
+    while found and not found[-1]:
+        found.pop()
+    return found
+
+
+def _spelled(dims: list[tuple[str, ...]]) -> str:
+    return f"P({', '.join(repr(d[0]) if len(d) == 1 else repr(d) if d else 'None' for d in dims)})"
+
+
+def _sharding(c: _Context, before: Json, after: Json, where: str) -> None:
+    if before.get("spec") is not None and after.get("spec") is not None:
+        _specs(c, _bare(before["spec"]), _bare(after["spec"]), where)
+    if before.get("mesh") and after.get("mesh"):
+        _mesh(c, cast("Json", before["mesh"]), cast("Json", after["mesh"]), where)
+    elif before.get("devices") and after.get("devices") and before["devices"] != after["devices"]:
+        c.out.differ("devices", before["devices"], after["devices"], where)
+
+
+def _bare(spec: object) -> object:
+    return spec.get("v") if isinstance(spec, dict) else spec
+
+
+def _layout(value: Json) -> bool:
+    return value.get("k") in LAYOUT or (value.get("k") == "scalar" and value.get("t") == "none")
+
+
+def _layouts(c: _Context, before: Json, after: Json, where: str) -> None:
+    """A spec became a sharding, or None the spec that it meant: compare the specs as far as both name one."""
+    specs = [_named_spec(v) for v in (before, after)]
+    if None not in specs:
+        c.out.facts += 1
+        _specs(c, specs[0], specs[1], where)
+
+
+def _named_spec(value: Json) -> object:
+    if value.get("k") == "spec":
+        return value.get("v") or []
+    if value.get("k") == "sharding":
+        return _bare(value.get("spec"))
+    return None
+
+
+def _exception(c: _Context, before: Json, after: Json, where: str) -> None:
+    _exactly(c, before, after, where, ("family",))
+
+
+_CHECKS: dict[str, _Check] = {
+    "array": _array,
+    "abstract": _abstract,
+    "ndarray": _ndarray,
+    "scalar": _scalar,
+    "seq": _seq,
+    "map": _map,
+    "set": _set,
+    "record": _record,
+    "shard": _shard,
+    "device": _device,
+    "slice": _slice,
+    "mesh": _mesh,
+    "spec": _spec,
+    "sharding": _sharding,
+    "exception": _exception,
+}
+
+
+# Words
+
+
+def _shape(value: Any) -> str:
+    dims = tuple(value)
+    return f"({', '.join(map(str, dims))}{',' if len(dims) == 1 else ''})"
+
+
+def describe(value: Json) -> str:
+    """A value in a few words."""
+    return _described(value)
+
+
+def _described(value: Json) -> str:
+    kind = str(value.get("k"))
+    if kind == "scalar":
+        kind = str(value.get("t"))
+        plain = {"none": "None", "ellipsis": "...", "float": str(value.get("v"))}
+        return plain.get(kind, repr(value.get("v")))
+    if kind in ("array", "ndarray", "abstract"):
+        return f"{NAMES[kind]} {value.get('dtype')}{_shape(value.get('shape') or ())}"
+    if kind == "seq":
+        return f"{value.get('t')} of {value.get('n')}"
+    if kind == "device":
+        return f"device {value.get('id')}"
+    if kind == "spec":
+        return _spelled(_dims(value.get("v")))
+    if kind == "opaque":
+        return f"{value.get('t')} {value.get('v')}"
+    if kind in ("record", "sharding"):
+        return str(value.get("t") or value.get("type") or kind)
+    return NAMES.get(kind, kind)
+
+
+def leaves(value: Json) -> Iterator[Json]:
+    """The values inside of a value that are no containers."""
+    kind = value.get("k")
+    if kind in ("seq", "set"):
+        for item in _items(value):
+            yield from leaves(item)
+    elif kind == "map":
+        for _, item in cast("list[tuple[Json, Json]]", value.get("v") or []):
+            yield from leaves(item)
+    elif kind == "record":
+        for item in cast("dict[str, Json]", value.get("v") or {}).values():
+            yield from leaves(item)
+    else:
+        yield value

@@ -1,0 +1,394 @@
+"""How the runs ended and what they left besides the values at sites: exit status, tests, final values, output, hazards."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from typing import cast
+
+from jaxmigrate.verify.compare import examine
+from jaxmigrate.verify.model import Difference, Json, ProcessRun, Run, Site, Tolerance
+from jaxmigrate.verify.texts import plain, same_text
+from jaxmigrate.verify.traces import Trace, exception, same_failure
+
+PYTEST_TROUBLE = {
+    2: "pytest was interrupted or could not collect the tests",
+    3: "pytest failed internally",
+    4: "pytest was called wrongly",
+    5: "pytest found no tests",
+}
+
+Traces = Mapping[int, Trace]
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What comparing the ends of the runs gave."""
+
+    differences: list[str] = field(default_factory=list)
+    """Sentences on what differs and is no noise."""
+    values: int = 0
+    """Final values and tests that are equal."""
+    output: int = 0
+    """Lines of output that are equal."""
+    values_differ: bool = False
+    """Whether more than the output differs."""
+    sampled: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+# Could not run
+
+
+def errors(before: Run, after: Run, again: Run, traces: tuple[Traces, Traces]) -> list[str]:
+    """Why nothing can be verified; empty if the runs can be compared."""
+    found = [f"the {_version(run)} could not be started: {run.error}" for run in (before, after, again) if run.error]
+    if found:
+        return found[:1]
+    if before.timed_out:
+        return ["the original was still running at the time limit; nothing was verified: raise --timeout or give it less to do"]
+    return _silent(before) + _silent(after) or _old_world_failed(*traces)
+
+
+def _version(run: Run) -> str:
+    return "original" if run.name == "before" else "migrated program"
+
+
+def _silent(run: Run) -> list[str]:
+    """A process that recorded nothing did not get as far as the user's code."""
+    for process in run.processes:
+        if not process.records and not run.timed_out:
+            last = process.stderr.strip().split("\n")[-1][:200]
+            said = f": {last}" if last else ""
+            return [f"the {_version(run)} ended with status {process.status} before any of its code ran{said}"]
+    if not run.processes:
+        return [f"the {_version(run)} did not run"]
+    return []
+
+
+def _old_world_failed(before: Traces, after: Traces) -> list[str]:
+    for process, old in sorted(before.items()):
+        new = after.get(process)
+        failure = failed(old)
+        if failure is None or new is None:
+            continue
+        other = failed(new)
+        if other is not None and _same_end(old, new):
+            if not any(t.streams for t in (*before.values(), *after.values())) and not old.kinds.get("test"):
+                return [f"both versions fail before any edited place is reached: {failure}"]
+            continue
+        return [_sentence(old, failure)]
+    return []
+
+
+def _sentence(old: Trace, failure: str) -> str:
+    world = (old.one("start") or {}).get("world")
+    runs_on = "the old JAX that jaxmigrate emulates" if world == "legacy" else "its JAX"
+    return f"the original fails on {runs_on}, so there is nothing to compare with: {failure}"
+
+
+def failed(trace: Trace) -> str | None:
+    """How a process failed, unless it came to its end or left by `sys.exit`."""
+    end, status = trace.one("end"), trace.process.status
+    if end is not None:
+        x = cast("Json | None", end.get("x"))
+        if trace.kinds.get("test") or _is_pytest(trace):
+            return PYTEST_TROUBLE.get(_status(trace) or 0) or _all_tests_failed(trace)
+        return exception(x) + _at(x, trace.process) if x and x.get("type") != "SystemExit" else None
+    if status is not None and status < 0:
+        return f"it was ended by signal {-status}"
+    return None
+
+
+def _is_pytest(trace: Trace) -> bool:
+    return (trace.one("start") or {}).get("program") == "pytest"
+
+
+def _all_tests_failed(trace: Trace) -> str | None:
+    tests = trace.kinds.get("test", [])
+    if tests and all(t.get("outcome") in ("failed", "error") for t in tests):
+        x = next((cast(Json, t["x"]) for t in tests if t.get("x")), None)
+        return f"all {len(tests)} tests fail" + (f", the first with {exception(x)}" if x else "")
+    return None
+
+
+_FRAME = re.compile(r'File "([^"]+)", line (\d+)')
+
+
+def _at(x: Json, process: ProcessRun) -> str:
+    """Where it was raised, by the exception itself or by the last traceback line of the copy."""
+    if x.get("path"):
+        return f" ({x['path']}:{x.get('line')})"
+    frames = [f for f in _FRAME.findall(process.stderr) if re.search(r"/(before|after|again)/", f[0])]
+    if not frames:
+        return ""
+    path = re.split(r"/(?:before|after|again)/", frames[-1][0])[-1]
+    return f" ({path}:{frames[-1][1]})"
+
+
+def _status(trace: Trace) -> int | None:
+    end = trace.one("end")
+    return trace.process.status if end is None or end.get("status") is None else int(cast(int, end["status"]))
+
+
+def _same_end(old: Trace, new: Trace) -> bool:
+    a, b = ((t.one("end") or {}).get("x") for t in (old, new))
+    if a and b:
+        return same_failure(cast(Json, a), cast(Json, b)) is not None
+    return not a and not b and _status(old) == _status(new)
+
+
+# Compared
+
+
+def ended_early(trace: Trace | None) -> str | None:
+    """Why a process did not get to the end of its program."""
+    if trace is None:
+        return "it did not run"
+    if trace.process.status is None:
+        return "it was still running when it was ended"
+    return failed(trace)
+
+
+def outcome(
+    before: Run, after: Run, again: Run, traces: tuple[Traces, Traces, Traces], sites: Sequence[Site], tolerance: Tolerance
+) -> Outcome:
+    """Compare everything but the sites; what the migrated program does not repeat itself is left out."""
+    out, control = Outcome(), Outcome()
+    _compare(control, (traces[1], traces[2]), sites, tolerance, {})
+    noise = {_noise_key(s) for s in control.differences}
+    _compare(out, (traces[0], traces[1]), sites, tolerance, {k: k for k in noise})
+    if after.timed_out and not before.timed_out:
+        out.differences.insert(
+            0, f"the migrated program was still running at the time limit, the original took {before.seconds:.1f} s"
+        )
+        out.values_differ = True
+    elif again.timed_out and not after.timed_out:
+        out.notes.append("the second run of the migrated program did not end within the time limit")
+    _output(out, (before, after, again), traces, tolerance)
+    return out
+
+
+def _noise_key(sentence: str) -> str:
+    """The subject of a sentence, which is what two pairs of runs have in common."""
+    return sentence.partition(": ")[0]
+
+
+def _compare(
+    out: Outcome, pair: tuple[Traces, Traces], sites: Sequence[Site], tolerance: Tolerance, noise: Mapping[str, str]
+) -> None:
+    found: list[str] = []
+    for process in sorted(pair[0]):
+        old, new = pair[0][process], pair[1].get(process)
+        if new is None:
+            continue
+        prefix = f"process {process}, " if len(pair[0]) > 1 else ""
+        sentences = (*_ends(old, new), *_tests(out, old, new), *_finals(out, old, new, sites, tolerance))
+        found += [prefix + sentence for sentence in sentences]
+    out.differences = [s for s in found if _noise_key(s) not in noise]
+    left = len(found) - len(out.differences)
+    if left:
+        out.notes.append(f"{left} of the things that the program leaves differ between two runs of the migrated program itself")
+    out.values_differ = bool(out.differences)
+
+
+def _ends(old: Trace, new: Trace) -> Iterator[str]:
+    failures = failed(old), failed(new)
+    statuses = _status(old), _status(new)
+    if failures[0] is None and failures[1] is not None:
+        yield f"end: the original ends with status {statuses[0]}, the migrated program fails: {failures[1]}"
+    elif failures[0] is not None and failures[1] is not None and not _same_end(old, new):
+        yield f"end: the original fails with {failures[0]}, the migrated program with {failures[1]}"
+    elif failures == (None, None) and None not in statuses and statuses[0] != statuses[1]:
+        yield f"exit status: {statuses[0]} before, {statuses[1]} after"
+
+
+def _tests(out: Outcome, old: Trace, new: Trace) -> Iterator[str]:
+    a, b = ({str(t.get("id")): t for t in trace.kinds.get("test", [])} for trace in (old, new))
+    for name in [*a, *(n for n in b if n not in a)]:
+        words = _test_word(a.get(name)), _test_word(b.get(name))
+        if words[0].partition(" ")[0] == words[1].partition(" ")[0]:
+            out.values += words[0] != "skipped"
+        else:
+            yield f"test {name}: {words[0]} before, {words[1]} after"
+
+
+def _test_word(test: Json | None) -> str:
+    if test is None:
+        return "absent"
+    x = cast("Json | None", test.get("x"))
+    return f"{test.get('outcome')} ({exception(x)})" if x and test.get("outcome") != "skipped" else str(test.get("outcome"))
+
+
+def _finals(out: Outcome, old: Trace, new: Trace, sites: Sequence[Site], tolerance: Tolerance) -> Iterator[str]:
+    a, b = ((trace.one("final") or {}).get("v") for trace in (old, new))
+    if a is None or b is None:
+        return
+    before, after = cast("dict[str, Json]", a), cast("dict[str, Json]", b)
+    for name in sorted({*before, *after}):
+        if name in before and name in after:
+            comparison = examine(before[name], after[name], tolerance)
+            out.values += comparison.facts if not comparison.differences else 0
+            out.sampled += comparison.sampled
+            for d in comparison.differences[:1]:
+                yield f"final value of {name}{d.where}: {in_words(d)}"
+        elif not _mentioned(name, sites):
+            there = "before" if name in before else "after"
+            yield f"final value of {name}: there is one only {there}"
+
+
+def in_words(d: Difference) -> str:
+    """A difference as part of a sentence."""
+    return f"{d.aspect} {d.before} before, {d.after} after"
+
+
+def _mentioned(name: str, sites: Sequence[Site]) -> bool:
+    """Whether an edit brought or took this name."""
+    word = re.compile(rf"\b{re.escape(name)}\b")
+    return any(name in site.names or bool(word.search(site.before_text)) != bool(word.search(site.after_text)) for site in sites)
+
+
+# Output
+
+_COPY = re.compile(r"(?:/[^\s'\":/]+)*/(?:before|after|again)(?=[/\s'\"):,]|$)", re.MULTILINE)
+_LITERAL = re.compile(r"\bArray\(shape=")
+
+
+def _output(out: Outcome, runs: tuple[Run, Run, Run], traces: tuple[Traces, Traces, Traces], tolerance: Tolerance) -> None:
+    if any(t.kinds.get("test") or _is_pytest(t) for t in traces[0].values()):
+        return
+    texts = [{p.process: p.stdout for p in run.processes} for run in runs]
+    for process in sorted(texts[0]):
+        old, new, twice = (lines(side.get(process, "")) for side in texts)
+        if any(_LITERAL.search(line) for side in (old, new) for line in side):
+            old, new, twice = (_without_contents(side) for side in (old, new, twice))
+        noisy = {line for line in new if not _matched(line, twice, tolerance)}
+        prefix = f"process {process}, " if len(texts[0]) > 1 else ""
+        for gone, come in _changes(old, new, tolerance):
+            if not (come and all(line in noisy for line in come)):
+                shown = _quoted(gone), _quoted(come)
+                out.differences.append(f"{prefix}output: {shown[0]} before, {shown[1]} after")
+                break
+        else:
+            out.output += len(old)
+
+
+def lines(text: str) -> list[str]:
+    """The lines of an output without blanks, addresses and names of the copies."""
+    return [line for raw in plain(_COPY.sub("<copy>", text)).split("\n") if (line := raw.strip())]
+
+
+def _without_contents(text: list[str]) -> list[str]:
+    """What a GlobalDeviceArray never printed: the values of an array."""
+    joined, depth, kept = "\n".join(text), 0, []
+    position = 0
+    while position < len(joined):
+        if depth == 0 and joined.startswith("Array(", position):
+            kept.append("Array(...")
+            depth, position = 1, position + len("Array(")
+            continue
+        character = joined[position]
+        if depth:
+            depth += (character == "(") - (character == ")")
+        if not depth:
+            kept.append(character)
+        position += 1
+    return "".join(kept).split("\n")
+
+
+def _matched(line: str, others: Sequence[str], tolerance: Tolerance) -> bool:
+    return line in others or any(same_text(line, other, tolerance) for other in others[:2000])
+
+
+def _changes(old: list[str], new: list[str], tolerance: Tolerance) -> Iterator[tuple[list[str], list[str]]]:
+    if len(old) == len(new):
+        for a, b in zip(old, new, strict=True):
+            if a != b and not same_text(a, b, tolerance):
+                yield [a], [b]
+        return
+    for tag, i, i_end, j, j_end in SequenceMatcher(None, old[:5000], new[:5000], autojunk=False).get_opcodes():
+        gone, come = old[i:i_end], new[j:j_end]
+        if tag != "equal" and not same_text(" ".join(gone), " ".join(come), tolerance):
+            yield gone, come
+
+
+def _quoted(text: list[str]) -> str:
+    if not text:
+        return "nothing"
+    first = text[0] if len(text[0]) <= 100 else text[0][:97] + "..."
+    return repr(first) + (f" and {len(text) - 1} more lines" if len(text) > 1 else "")
+
+
+# Hazards and circumstances
+
+
+def hazards(*runs: Traces) -> tuple[str, ...]:
+    """Undefined behaviour of the program, by name."""
+    found: dict[str, None] = {}
+    for traces in runs:
+        inputs: dict[str, dict[int, object]] = defaultdict(dict)
+        for process, trace in sorted(traces.items()):
+            for record in trace.kinds.get("hazard", []):
+                key = str(record.get("key"))
+                if record.get("kind") == "replicated-input":
+                    inputs[key][process] = record.get("v")
+                else:
+                    found[f"{str(record.get('kind')).replace('-', ' ')}: {key}{_detail(record.get('v'))}"] = None
+        for key, values in inputs.items():
+            if len({str(v) for v in values.values()}) > 1:
+                found[_unlike(key, values)] = None
+    return tuple(found)
+
+
+def _detail(value: object) -> str:
+    return f" ({value})" if value and isinstance(value, str) else ""
+
+
+def _unlike(key: str, values: Mapping[int, object]) -> str:
+    first = min(values)
+    other = next(p for p in sorted(values) if str(values[p]) != str(values[first]))
+    return (
+        f"replicated input {key} differs between processes {first} and {other}: it is taken to be equal everywhere, what comes "
+        "out is undefined in the original already"
+    )
+
+
+def circumstances(before: Run, after: Run, traces: tuple[Traces, Traces]) -> Iterator[str]:
+    """What the reader should know of the runs."""
+    starts = [next(iter(side.values())).one("start") or {} if side else {} for side in traces]
+    yield _versions(*starts)
+    yield from _backends(*traces)
+    for run, side in zip((before, after), traces, strict=True):
+        for process, trace in sorted(side.items()):
+            if trace.one("end") is None and (trace.process.status or 0) >= 0 and trace.process.status is not None:
+                who = f"process {process} of the {_version(run)}" if len(side) > 1 else f"the {_version(run)}"
+                yield f"{who} left by os._exit with status {trace.process.status}: judged by what was recorded until then"
+            for record in (*trace.kinds.get("lost", []), *trace.kinds.get("note", [])):
+                yield f"{_version(run)}: {record.get('text') or record.get('why') or record}"
+
+
+def _versions(old: Json, new: Json) -> str:
+    def named(start: Json) -> str:
+        return f"Python {start.get('python')}, JAX {start.get('jax')}"
+
+    emulated = f"JAX {old.get('legacy')} emulated on " if old.get("world") == "legacy" else ""
+    if named(old) == named(new):
+        return (
+            f"the original ran on {emulated}{named(old)}, the migrated program on the same without emulation"
+            if emulated
+            else (f"both versions ran on {named(old)}")
+        )
+    return f"the original ran on {emulated}{named(old)}, the migrated program on {named(new)}"
+
+
+def _backends(before: Traces, after: Traces) -> Iterator[str]:
+    found = [[t.one("backend") for t in side.values()] for side in (before, after)]
+    said = [{f"{b.get('devices')} {b.get('platform')} devices" for b in side if b} for side in found]
+    texts = [" and ".join(sorted(side)) for side in said]
+    if texts[0] and texts[0] == texts[1]:
+        yield f"{texts[0]}{f' in {len(before)} processes' if len(before) > 1 else ''}"
+    elif texts[0] and texts[1]:
+        yield f"the original had {texts[0]}, the migrated program {texts[1]}: one of them sets XLA_FLAGS itself"
