@@ -1,0 +1,194 @@
+"""Functions of old JAX that no function of today replaces under another name."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import jax
+import numpy as np
+from jax import numpy as jnp
+from jax import tree_util
+
+
+def _index_function(method: str) -> Callable[..., Any]:
+    def index_function(x: Any, idx: Any, y: Any, indices_are_sorted: bool = False, unique_indices: bool = False) -> Any:
+        place = jnp.asarray(x).at[idx]
+        return getattr(place, method)(y, indices_are_sorted=indices_are_sorted, unique_indices=unique_indices)
+
+    index_function.__name__ = f"index_{method}"
+    return index_function
+
+
+index_update = _index_function("set")
+index_add = _index_function("add")
+index_mul = _index_function("multiply")
+index_min = _index_function("min")
+index_max = _index_function("max")
+
+
+def host_ids(backend: str | None = None) -> list[int]:
+    """Numbers of all processes."""
+    return list(range(jax.process_count(backend)))
+
+
+def curry(f: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of the first arguments that gives one of the rest."""
+    return functools.partial(functools.partial, f)
+
+
+def clear_backends() -> None:
+    """Forget what was compiled; today nothing more can be forgotten while arrays are alive."""
+    jax.clear_caches()
+
+
+def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) -> Any:
+    """Which elements of the flat first array are in the second."""
+    return jnp.isin(ar1, ar2, assume_unique=assume_unique, invert=invert).ravel()
+
+
+def msort(a: Any) -> Any:
+    """Sort along the first dimension."""
+    return jnp.sort(a, axis=0)
+
+
+def asfarray(x: Any, dtype: Any = None) -> Any:
+    """An array of floats."""
+    kind = dtype if dtype is not None and jnp.issubdtype(dtype, jnp.inexact) else float
+    return jnp.asarray(x, dtype=kind)
+
+
+def issubsctype(arg1: Any, arg2: Any) -> bool:
+    """Whether the type of the first is a subtype of that of the second."""
+    first, second = (getattr(arg, "dtype", arg) for arg in (arg1, arg2))
+    return bool(jnp.issubdtype(first, second))
+
+
+def shuffle(key: Any, x: Any, axis: int = 0) -> Any:
+    """Shuffle the elements along one dimension."""
+    return jax.random.permutation(key, x, axis=axis, independent=True)
+
+
+def default_prng_impl() -> Any:
+    """The generator that new keys belong to."""
+    return jax.config.jax_default_prng_impl
+
+
+def _keys(implementation: str) -> Callable[[int], Any]:
+    return lambda seed: jax.random.PRNGKey(seed, impl=implementation)
+
+
+threefry2x32_key = _keys("threefry2x32")
+rbg_key = _keys("rbg")
+unsafe_rbg_key = _keys("unsafe_rbg")
+
+
+def tie_in(x: Any, y: Any) -> Any:
+    """The second argument, which once was made to depend on the first."""
+    del x
+    return y
+
+
+def polar_unitary(a: Any, *, method: str = "qdwh", eps: float | None = None, max_iterations: int | None = None) -> Any:
+    """The unitary factor of the polar decomposition."""
+    return jax.scipy.linalg.polar(a, method=method, eps=eps, max_iterations=max_iterations)[0]
+
+
+def xla_computation(fun: Callable[..., Any], static_argnums: Any = (), **_: Any) -> Callable[..., Any]:
+    """A function that gives the XLA computation of `fun` for the arguments it gets."""
+
+    def computation(*args: Any, **kwargs: Any) -> Any:
+        return jax.jit(fun, static_argnums=static_argnums).lower(*args, **kwargs).compiler_ir("hlo")
+
+    return computation
+
+
+def raise_to_shaped(aval: Any, weak_type: bool | None = None) -> Any:
+    """The type of a value without the value, which is all that types hold today."""
+    return aval if weak_type is None else aval.update(weak_type=weak_type)
+
+
+def tuple_delete(t: Sequence[Any], idx: int) -> tuple[Any, ...]:
+    """A tuple without one element."""
+    return (*t[:idx], *t[idx + 1 :])
+
+
+def tuple_insert(t: Sequence[Any], idx: int, val: Any) -> tuple[Any, ...]:
+    """A tuple with one element more."""
+    return (*t[:idx], val, *t[idx:])
+
+
+def build_tree(treedef: Any, xs: Any) -> Any:
+    """A tree of the given structure."""
+    return tree_util.tree_unflatten(treedef, tree_util.tree_leaves(xs))
+
+
+def register_keypaths(kind: type, handler: Callable[[Any], Any]) -> None:
+    """Once gave names to the children of a node for messages; nothing depends on it."""
+
+
+@contextmanager
+def disable_x64() -> Iterator[None]:
+    """Types of 32 bits within a block."""
+    with jax.enable_x64(False):
+        yield
+
+
+@contextmanager
+def maps_mesh(devices: Any, axis_names: Sequence[Any]) -> Iterator[Any]:
+    """A mesh for the calls of pjit within a block."""
+    with jax.sharding.Mesh(np.asarray(devices), tuple(axis_names)) as mesh:
+        yield mesh
+
+
+def check_eq(xs: Any, ys: Any, err_msg: str = "") -> None:
+    """Compare two trees exactly."""
+    tree_util.tree_map(lambda x, y: np.testing.assert_array_equal(x, y, err_msg=err_msg), xs, ys)
+
+
+def check_close(xs: Any, ys: Any, atol: Any = None, rtol: Any = None, err_msg: str = "") -> None:
+    """Compare two trees with a tolerance."""
+    options = {"atol": atol or 1e-6, "rtol": rtol or 1e-6, "err_msg": err_msg}
+    tree_util.tree_map(lambda x, y: np.testing.assert_allclose(x, y, **options), xs, ys)
+
+
+OBJECTS: dict[str, object] = {
+    "jax.clear_backends": clear_backends,
+    "jax.curry": curry,
+    "jax.host_ids": host_ids,
+    "jax.xla_computation": xla_computation,
+    "jax.api.xla_computation": xla_computation,
+    "jax.core.raise_to_shaped": raise_to_shaped,
+    "jax.core.tuple_delete": tuple_delete,
+    "jax.core.tuple_insert": tuple_insert,
+    "jax.experimental.disable_x64": disable_x64,
+    "jax.experimental.x64_context.disable_x64": disable_x64,
+    "jax.experimental.maps.mesh": maps_mesh,
+    "jax.lax.tie_in": tie_in,
+    "jax.lib.xla_bridge.host_ids": host_ids,
+    "jax.numpy.NINF": -np.inf,
+    "jax.numpy.NZERO": -0.0,
+    "jax.numpy.PZERO": 0.0,
+    "jax.numpy.asfarray": asfarray,
+    "jax.numpy.in1d": in1d,
+    "jax.numpy.issubsctype": issubsctype,
+    "jax.numpy.msort": msort,
+    "jax.ops.index_add": index_add,
+    "jax.ops.index_max": index_max,
+    "jax.ops.index_min": index_min,
+    "jax.ops.index_mul": index_mul,
+    "jax.ops.index_update": index_update,
+    "jax.random.default_prng_impl": default_prng_impl,
+    "jax.random.rbg_key": rbg_key,
+    "jax.random.shuffle": shuffle,
+    "jax.random.threefry2x32_key": threefry2x32_key,
+    "jax.random.unsafe_rbg_key": unsafe_rbg_key,
+    "jax.scipy.linalg.polar_unitary": polar_unitary,
+    "jax.test_util.check_close": check_close,
+    "jax.test_util.check_eq": check_eq,
+    "jax.tree_util.build_tree": build_tree,
+    "jax.tree_util.register_keypaths": register_keypaths,
+}
+"""Old path -> object."""

@@ -1,0 +1,198 @@
+"""Between what the program of one process sees and the arrays of the whole mesh, by the rule of old pjit."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import numpy as np
+from jax._src.array import ArrayImpl
+from jax.core import ShapedArray
+
+from . import arrays, indices, specs, state
+from .resources import P, check_axes, check_fits
+
+Mesh = jax.sharding.Mesh
+Spec = jax.sharding.PartitionSpec
+
+
+@dataclass(frozen=True, slots=True)
+class HostLocal:
+    """Where the pieces of a host-local array lie in the array of the whole mesh; the recorder reads it."""
+
+    shape: tuple[int, ...]
+    """Of the array of the whole mesh."""
+    indices: tuple[indices.Index, ...]
+    """In it, for each buffer."""
+    replica_ids: tuple[int, ...]
+
+
+def assemble(shape: Sequence[int], dtype: Any, sharding: Any, buffers: Sequence[Any], *, weak: bool = False) -> jax.Array:
+    """The array of the whole mesh, of which this process has the given buffers."""
+    aval = ShapedArray(tuple(shape), dtype, weak_type=weak)
+    return ArrayImpl(aval, sharding, list(buffers), committed=True)
+
+
+def to_global(value: Any, mesh: Mesh, spec: Spec, call: Call) -> jax.Array:
+    """Cut a host-local value of this process into the pieces of its devices."""
+    if not is_array(value):
+        # A scalar of Python has a weak type, which a new array would not have.
+        value = np.asarray(value) if not is_scalar(value) else value
+    process, shape = jax.process_index(), np.shape(value)
+    check_axes(spec, mesh)
+    check_fits(shape, spec, indices.axis_sizes(_visible(mesh, spec)), "pjit arguments")
+    placed = indices.place(shape, spec, mesh, process, state.version)
+    call.observe(value, placed, mesh, spec)
+    whole = indices.global_shape(shape, spec, mesh, process, state.version)
+    if is_scalar(value):
+        value, weak = jax.numpy.asarray(value), True
+    else:
+        weak = bool(getattr(value, "weak_type", False))
+    buffers = _pieces(value, placed)
+    return assemble(whole, buffers[0].dtype, jax.sharding.NamedSharding(mesh, spec), buffers, weak=weak)
+
+
+def _visible(mesh: Mesh, spec: Spec) -> indices.MeshLike:
+    """The mesh that cuts what the program of this process sees."""
+    if indices.is_replicated(spec, indices.axis_sizes(mesh), state.version):
+        return mesh
+    return indices.local_mesh(mesh, jax.process_index(), state.version)
+
+
+def _pieces(value: Any, placed: Sequence[indices.Placed]) -> list[Any]:
+    ready = _buffers_in_place(value, placed)
+    if ready is not None:
+        return ready
+    host = np.asarray(value)
+    return [jax.device_put(host[p.local_index], p.device) for p in placed]
+
+
+def _buffers_in_place(value: Any, placed: Sequence[indices.Placed]) -> list[Any] | None:
+    """The buffers of a value that lies already as it should, as those of a result of pjit usually do."""
+    if not isinstance(value, arrays.ShardedDeviceArray):
+        return None
+    held = {
+        next(iter(buffer.sharding.device_set)).id: (indices.key(index), buffer)
+        for index, buffer in zip(value.indices, value.device_buffers, strict=True)
+    }
+    found = [held.get(p.device.id) for p in placed]
+    if any(pair is None or pair[0] != indices.key(p.local_index) for pair, p in zip(found, placed, strict=True)):
+        return None
+    return [pair[1] for pair in found if pair is not None]
+
+
+def is_array(value: object) -> bool:
+    """Whether it is an array of old JAX or NumPy."""
+    return isinstance(value, (np.ndarray, np.generic, jax.Array, arrays.ShardedDeviceArray))
+
+
+def is_scalar(value: object) -> bool:
+    """Whether it is a number of Python, whose type is weak."""
+    return isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic)
+
+
+def to_local(whole: jax.Array, mesh: Mesh, spec: Spec) -> Any:
+    """What the program of this process saw of a result: a host-local ShardedDeviceArray."""
+    process = jax.process_index()
+    box = indices.local_mesh(mesh, process, state.version)
+    shape = indices.local_shape(whole.shape, spec, mesh, process, state.version)
+    placed = indices.place(shape, spec, mesh, process, state.version)
+    held = {shard.device.id: shard.data for shard in whole.addressable_shards}
+    result = arrays.make_sharded_device_array(
+        ShapedArray(shape, whole.dtype, weak_type=whole.weak_type),
+        _sharding_spec(len(shape), box, spec),
+        [held[p.device.id] for p in placed],
+        tuple(p.local_index for p in placed),
+    )
+    if indices.is_multi_process(mesh, process):
+        result._placement = HostLocal(
+            tuple(whole.shape), tuple(p.global_index for p in placed), tuple(p.replica_id for p in placed)
+        )
+    return result
+
+
+def _sharding_spec(rank: int, box: indices.MeshLike, spec: Spec) -> Any:
+    mapping = {axis: dim for dim, axes in enumerate(indices.parse_spec(spec)) for axis in axes}
+    return specs.new_mesh_sharding_specs(indices.axis_sizes(box), box.axis_names)(rank, mapping)
+
+
+def to_gda(whole: jax.Array, mesh: Mesh, spec: Spec) -> Any:
+    """A result as a GlobalDeviceArray."""
+    held = {shard.device.id: shard.data for shard in whole.addressable_shards}
+    buffers = [held[device.id] for device in indices.local_devices(mesh, jax.process_index())]
+    return arrays.GlobalDeviceArray(tuple(whole.shape), mesh, spec, buffers)
+
+
+def from_gda(gda: Any) -> jax.Array:
+    """The array that JAX of today has for a GlobalDeviceArray."""
+    sharding = jax.sharding.NamedSharding(gda.mesh, P(*gda.mesh_axes))
+    return assemble(gda.shape, gda.dtype, sharding, gda._device_buffers)
+
+
+_calls = 0
+_meshes: set[object] = set()
+
+
+def reset() -> None:
+    """Count calls from the start again."""
+    global _calls
+    _calls = 0
+    _meshes.clear()
+
+
+class Call:
+    """One call of a pjit-ed function; numbered, since every process makes the same calls."""
+
+    def __init__(self, mesh: Mesh) -> None:
+        global _calls
+        self._argument = -1
+        self._number = 0
+        self._listening = state.observed() and jax.process_count() > 1
+        if self._listening:
+            self._number = _calls = _calls + 1
+            _report_mesh(mesh)
+
+    def next_argument(self) -> None:
+        """Go on to the next leaf of the arguments."""
+        self._argument += 1
+
+    def observe(self, value: Any, placed: Sequence[indices.Placed], mesh: Mesh, spec: Spec) -> None:
+        """Report the pieces that other processes must hold as well, so that the values can be compared."""
+        if not self._listening or not indices.is_multi_process(mesh, jax.process_index()):
+            return
+        host = np.asarray(value)
+        for where, piece in _shared(spec, placed, mesh).items():
+            data = np.ascontiguousarray(host[piece])
+            digest = hashlib.sha1(data.tobytes(), usedforsecurity=False).hexdigest()
+            state.report("replicated-input", f"call {self._number} argument {self._argument} index {where}", digest)
+
+
+def _shared(spec: Spec, placed: Sequence[indices.Placed], mesh: Mesh) -> dict[object, indices.Index]:
+    """Global index -> local index of the pieces that devices of other processes hold as well."""
+    sizes = indices.axis_sizes(mesh)
+    cuts = math.prod(sizes[axis] for axes in indices.parse_spec(spec) for axis in axes)
+    here = Counter(indices.key(p.global_index) for p in placed)
+    shared = [p for p in placed if here[indices.key(p.global_index)] < mesh.devices.size // cuts]
+    return {indices.key(p.global_index): p.local_index for p in shared}
+
+
+def _report_mesh(mesh: Mesh) -> None:
+    key = (tuple(device.id for device in mesh.devices.flat), mesh.devices.shape, mesh.axis_names)
+    if key in _meshes:
+        return
+    _meshes.add(key)
+    for process in sorted({device.process_index for device in mesh.devices.flat}):
+        try:
+            indices.local_mesh(mesh, process, state.version)
+        except ValueError:
+            ids = [device.id for device in indices.local_devices(mesh, process)]
+            state.report(
+                "non-contiguous-mesh",
+                f"mesh {dict(mesh.shape)} of devices {[device.id for device in mesh.devices.flat]}",
+                f"the devices {ids} of process {process} are no contiguous block of the mesh",
+            )
