@@ -19,6 +19,9 @@ import click
 OLDEST = (0, 9)
 """The oldest JAX that `jaxmigrate.legacy` can be put over."""
 
+STARTUP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "startup")
+"""The folder of the file that installs the emulation in the program's process."""
+
 DEVICE_COUNT = "--xla_force_host_platform_device_count"
 
 MOST_SOURCES = 500
@@ -166,11 +169,7 @@ def _legacy(version: str | None, sources: list[bytes]) -> tuple[str, bool | None
 
 
 def _environment(devices: int | None, platform: str | None, version: str, jax_array: bool | None) -> dict[str, str]:
-    environment = dict(os.environ)
-    startup = os.path.join(os.path.dirname(os.path.abspath(__file__)), "startup")
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, (startup, environment.get("PYTHONPATH"))))
-    environment["JAXMIGRATE_LEGACY"] = version
-    environment["JAXMIGRATE_LEGACY_ARRAY"] = "" if jax_array is None else str(int(jax_array))
+    environment = {**os.environ, **environment_of(version, jax_array)}
     if devices:
         kept = [flag for flag in environment.get("XLA_FLAGS", "").split() if not flag.startswith(f"{DEVICE_COUNT}=")]
         environment["XLA_FLAGS"] = " ".join([*kept, f"{DEVICE_COUNT}={devices}"])
@@ -180,6 +179,15 @@ def _environment(devices: int | None, platform: str | None, version: str, jax_ar
     elif platform or devices:
         environment["JAX_PLATFORMS"] = platform or "cpu"
     return environment
+
+
+def environment_of(version: str, jax_array: bool | None) -> dict[str, str]:
+    """What a Python must find in its environment to run a program on an old JAX."""
+    return {
+        "PYTHONPATH": os.pathsep.join(filter(None, (STARTUP, os.environ.get("PYTHONPATH")))),
+        "JAXMIGRATE_LEGACY": version,
+        "JAXMIGRATE_LEGACY_ARRAY": "" if jax_array is None else str(int(jax_array)),
+    }
 
 
 def _become(arguments: list[str], environment: dict[str, str]) -> None:

@@ -19,7 +19,7 @@ Tool = Callable[..., subprocess.CompletedProcess[bytes]]
 
 SHOW = """
 import json, os, sys
-print(json.dumps({"argv": sys.argv, "path": sys.path[0], "name": __name__, "file": __file__, "spec": str(__spec__), "doc": __doc__}))
+print(json.dumps({"argv": sys.argv, "path": sys.path[0], "name": __name__, "file": __file__, "spec": getattr(__spec__, "name", None), "doc": __doc__}))
 """
 """What a script sees of how it was called."""
 
@@ -208,7 +208,9 @@ def test_without_jax_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, pr
     assert "pip install 'jaxmigrate[verify]'" in done.output
 
 
-@pytest.mark.parametrize(("version", "refused"), [("0.4.13", True), ("0.8.2", True), ("0.9.0", False), ("0.13.0.dev1", False), ("main", False)])
+@pytest.mark.parametrize(
+    ("version", "refused"), [("0.4.13", True), ("0.8.2", True), ("0.9.0", False), ("0.13.0.dev1", False), ("main", False)]
+)
 def test_a_jax_that_is_too_old_is_refused(monkeypatch: pytest.MonkeyPatch, project: Path, version: str, refused: bool) -> None:
     (project / "x.py").touch()
     became: list[list[str]] = []

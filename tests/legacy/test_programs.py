@@ -45,7 +45,13 @@ def forked(programs: list[Path], world: str) -> dict[str, tuple[int, str]]:
     environment = {name: value for name, value in os.environ.items() if name not in ("XLA_FLAGS", "JAX_ARRAY")}
     command = [sys.executable, str(Path(__file__).with_name("forked.py"))]
     done = subprocess.run(
-        command, input=lines, stdout=subprocess.PIPE, text=True, env={**environment, "JAX_PLATFORMS": "cpu"}, timeout=TIMEOUT, check=True
+        command,
+        input=lines,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**environment, "JAX_PLATFORMS": "cpu"},
+        timeout=TIMEOUT,
+        check=True,
     )
     return {Path(path).stem: (status, output) for path, (status, output) in json.loads(done.stdout).items()}
 
