@@ -23,7 +23,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from jaxmigrate.verify.launch import RECORDER, environment, process_run, read_records, records_of, run, slug, unfit, write_job
+from jaxmigrate.verify.launch import (
+    RECORDER,
+    environment,
+    process_run,
+    read_records,
+    records_of,
+    run,
+    slug,
+    unfit,
+    write_job,
+    wrong,
+)
 from jaxmigrate.verify.model import Job, Run
 from jaxmigrate.verify.processes import (
     Cancelled,
@@ -138,7 +149,7 @@ class _Server:
         seconds = time.monotonic() - begin
         ended = Ended(status, excerpt_of(place / "stdout"), excerpt_of(place / "stderr"))
         process = process_run(0, ended, read_records(records_of(place, 0)))
-        return Run(job.name, (process,), status is None, seconds)
+        return Run(job.name, (process,), status is None, seconds, wrong(job, (process,)))
 
     def _ask(self, popen: subprocess.Popen[bytes], job: Job, place: Path, stop: threading.Event) -> int:
         """Have the job started; give its process."""

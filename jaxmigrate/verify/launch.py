@@ -141,12 +141,26 @@ def _port_was_taken(job: Job, group: Group) -> bool:
 
 def _run_of(job: Job, place: Path, group: Group) -> Run:
     processes = tuple(process_run(n, ended, read_records(records_of(place, n))) for n, ended in enumerate(group.ended))
-    return Run(job.name, processes, group.timed_out, group.seconds, _wrong_platform(job, processes), group.notes)
+    return Run(job.name, processes, group.timed_out, group.seconds, wrong(job, processes), group.notes)
 
 
 def process_run(process: int, ended: Ended, records: tuple[Json, ...]) -> ProcessRun:
     """What a process left."""
     return ProcessRun(process, ended.status, records, ended.stdout, ended.stderr)
+
+
+def wrong(job: Job, processes: Sequence[ProcessRun]) -> str:
+    """Why what was run is not what was asked for; empty if it is."""
+    return _never_started(job, processes) or _wrong_platform(job, processes)
+
+
+def _never_started(job: Job, processes: Sequence[ProcessRun]) -> str:
+    """An interpreter can end before the recorder is up: broken site-packages, no memory, a sitecustomize that exits."""
+    for process in processes:
+        if not process.records:
+            last = process.stderr.strip().rpartition("\n")[2] or f"status {process.status}"
+            return f"{job.python} ended before the program began: {last}"
+    return ""
 
 
 def _wrong_platform(job: Job, processes: Sequence[ProcessRun]) -> str:
