@@ -26,8 +26,8 @@ MAX_FILES = 50_000
 _PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
 _NEVER = frozenset(
     {
-        ".eggs", ".git", ".hg", ".ipynb_checkpoints", ".mypy_cache", ".nox", ".pytest_cache", ".ruff_cache", ".svn", ".tox", ".venv",
-        "__pycache__", "__pypackages__", "node_modules", "site-packages",
+        ".eggs", ".git", ".hg", ".ipynb_checkpoints", ".mypy_cache", ".nox", ".pytest_cache", ".ruff_cache", ".svn", ".tox",
+        ".venv", "__pycache__", "__pypackages__", "node_modules", "site-packages",
     }
 )  # fmt: skip
 _FICLONE = 0x40049409
@@ -67,7 +67,7 @@ class Workspace:
     """
 
     def __init__(self, root: str, plan: Plan, *, cwd: str, target: str | None = None, inputs: Sequence[str] = ()) -> None:
-        """`target` is relative to `cwd`, and so are `inputs`: paths that are needed whatever their size, and whoever ignores them."""
+        """`target` is relative to `cwd`, and so are `inputs`: what is needed whatever its size, and whoever ignores it."""
         self._tree = os.path.realpath(root)
         self._cwd = os.path.realpath(cwd)
         script = os.path.join(self._cwd, target) if target else ""
@@ -116,7 +116,7 @@ class Workspace:
         return os.path.relpath(self._place(self._script, name), self.cwd(name))
 
     def search(self, name: str) -> tuple[str, ...]:
-        """The folders of that copy from which modules are imported: the script's, the working directory, the tree, its ``src``."""
+        """The folders of that copy that modules are imported from: the script's, the working directory, the tree, ``src``."""
         folders = [self._cwd, self._tree, os.path.join(self._tree, "src")]
         if self._script is not None:
             folders.insert(0, self._script if os.path.isdir(self._script) else os.path.dirname(self._script))
@@ -154,7 +154,7 @@ class Workspace:
             _keep_folder_modes(self._tree, copy, os.path.dirname(name))
 
     def _add_inputs(self, run: str) -> None:
-        """What the user listed: files that are small enough are copied, so that nothing is written through a link; others are linked."""
+        """What the user listed: small files are copied, so that nothing is written through a link; others are linked."""
         for path in self._inputs:
             place = self._place(path, run)
             if os.path.isdir(path):
@@ -229,7 +229,7 @@ def _git_files(tree: str) -> list[str]:
 
 def _walk(tree: str, *, everything: bool = False) -> Iterator[str]:
     """The files below a folder, those behind links included, but no link that leads back to where it is."""
-    pending = [("", (os.path.realpath(tree),))]
+    pending: list[tuple[str, tuple[str, ...]]] = [("", (os.path.realpath(tree),))]
     while pending:
         folder, above = pending.pop()
         try:

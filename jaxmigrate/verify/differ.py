@@ -1,8 +1,8 @@
 """The places in which two versions of a file differ, as sites that a recorder can wrap in both.
 
-A site is the smallest expression that differs and whose value says something by itself; what cannot be wrapped (a function that is
-called, a part of a dotted name, a slice, a keyword) or means something else by design (the class in an ``isinstance``, a spec that
-became a sharding) is lifted to the expression around it. Where statements come, go or leave their block, they are one site together.
+A site is the smallest expression that differs and whose value says something by itself; what cannot be wrapped (a function that
+is called, a part of a dotted name, a slice, a keyword) or means something else by design (the class in an ``isinstance``, a spec
+that became a sharding) is lifted to the expression around it. Where statements come, go or leave their block, they are one site.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -31,6 +31,7 @@ _CONVERSIONS = frozenset(
 )
 _BUFFERS = frozenset({"_device_buffers", "device_buffers"})
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_COMPOUND = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try)
 _IMPORTS = (ast.Import, ast.ImportFrom)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _FAMILIES: dict[type[ast.stmt], type[ast.stmt]] = {
@@ -111,6 +112,7 @@ class _Diff:
         self._qualified: tuple[str, ...] = ()
         self._depth = 0
         self._likeness: dict[tuple[ast.AST, ast.AST], float] = {}
+        self._converted_names: dict[Tree, frozenset[str]] = {}
 
     def same(self, b: ast.AST, a: ast.AST) -> bool:
         """Whether two parts differ in nothing."""
@@ -215,15 +217,17 @@ class _Diff:
         likeness = self.likeness(b, a)
         if isinstance(b, ast.Return):
             return likeness + 0.1
+        if isinstance(b, _COMPOUND):
+            return likeness + 0.02
         x, y = _assigned(b), _assigned(a)
         if x or y:
             likeness += 0.3 if x == y else 0.0 if x & y else -0.3
-        return likeness if likeness >= 0.3 else 0.0
+        return likeness if likeness >= 0.2 else 0.0
 
     def _unwrapped(
         self, before: list[ast.stmt], after: list[ast.stmt], settled: dict[ast.stmt, ast.stmt]
     ) -> tuple[_Part, int, int] | None:
-        """A statement of which one version keeps only a block, if that explains more than pairing it does; where it lies in both."""
+        """A statement of which one version keeps only a block, if that explains more than pairing does; where it lies in both."""
         if len(before) * len(after) > _MOST_REGION:
             return None
 
@@ -231,25 +235,15 @@ class _Diff:
             return self._score(x, y, settled) * min(self.before.size[x], self.after.size[y])
 
         def total(bs: list[ast.stmt], as_: list[ast.stmt]) -> float:
-            return sum(weight(x, y) for x, y in best_pairs(bs, as_, weight) if x is not None and y is not None)
+            return sum(weight(x, y) for x, y in _both(best_pairs(bs, as_, weight)))
 
         best, chosen = total(before, after), None
-        for i, b in enumerate(before):
-            for block in _blocks(b) if b not in settled else ():
-                pairs = _both(best_pairs(block, after, weight))
-                if pairs:
-                    j, end = after.index(pairs[0][1]), after.index(pairs[-1][1]) + 1
-                    gain = total(before[:i], after[:j]) + total(block, after[j:end]) + total(before[i + 1 :], after[end:])
-                    if gain > best:
-                        best, chosen = gain, (_Part([b], after[j:end], inner=(block, after[j:end])), i, j)
-        for j, a in enumerate(after):
-            for block in _blocks(a) if a not in settled else ():
-                pairs = _both(best_pairs(before, block, weight))
-                if pairs:
-                    i, end = before.index(pairs[0][0]), before.index(pairs[-1][0]) + 1
-                    gain = total(before[:i], after[:j]) + total(before[i:end], block) + total(before[end:], after[j + 1 :])
-                    if gain > best:
-                        best, chosen = gain, (_Part(before[i:end], [a], inner=(before[i:end], block)), i, j)
+        for part, i, j in _readings(before, after, settled, weight):
+            assert part.inner is not None
+            rest = total(before[i + len(part.before) :], after[j + len(part.after) :])
+            gain = total(before[:i], after[:j]) + total(*part.inner) + rest
+            if gain > best:
+                best, chosen = gain, (part, i, j)
         return chosen
 
     def _flush(self, group: _Group) -> None:
@@ -319,12 +313,7 @@ class _Diff:
                     self.expression(v, w)
                 else:
                     same &= v is w
-        shape = [[p.arg for p in group] for group in (b.posonlyargs, b.args, b.kwonlyargs)]
-        return (
-            same
-            and shape == [[p.arg for p in group] for group in (a.posonlyargs, a.args, a.kwonlyargs)]
-            and _stars(b) == _stars(a)
-        )
+        return same and _shape(b) == _shape(a)
 
     def _annotation(self, b: ast.expr | None, a: ast.expr | None) -> None:
         if (b is None) != (a is None) or (b is not None and a is not None and not self.same(b, a)):
@@ -372,7 +361,8 @@ class _Diff:
         if isinstance(b, ast.Attribute) and isinstance(a, ast.Attribute) and b.attr == a.attr:
             return self._loaded(b.value, a.value)
         if isinstance(b, (ast.Tuple, ast.List)) and isinstance(a, (ast.Tuple, ast.List)) and len(b.elts) == len(a.elts):
-            return all([self._target(x, y) for x, y in zip(b.elts, a.elts, strict=True)])
+            results = [self._target(x, y) for x, y in zip(b.elts, a.elts, strict=True)]
+            return all(results)
         return False
 
     def _loaded(self, b: ast.expr, a: ast.expr) -> bool:
@@ -427,7 +417,7 @@ class _Diff:
         """Whether a loop runs over something else by design: other literals, shards instead of buffers."""
         if isinstance(b, (ast.Tuple, ast.List)) and isinstance(a, (ast.Tuple, ast.List)):
             return len(b.elts) != len(a.elts)
-        return _converted(b, a)
+        return self._converted(b, a)
 
     def _with(self, b: ast.With, a: ast.With) -> None:
         same = True
@@ -504,13 +494,13 @@ class _Diff:
                 self.equal.append((x, y))
             elif n == 1 and name in ("isinstance", "issubclass"):
                 settled = False
-            elif (n == 1 and name in _BY_NAME) or _both_names(x, y) or _converted(x, y) or self._only_whole(x, y):
+            elif (n == 1 and name in _BY_NAME) or _both_names(x, y) or self._converted(x, y) or self._only_whole(x, y):
                 settled = False
                 rest.append((x, y))
             else:
                 rest.append((x, y))
         for x, y in rest:
-            if settled or not (_is_placement(x) or _is_placement(y) or _converted(x, y) or _both_names(x, y)):
+            if settled or not (_is_placement(x) or _is_placement(y) or self._converted(x, y) or _both_names(x, y)):
                 self._argument(x, y)
         return settled
 
@@ -544,20 +534,13 @@ class _Diff:
         """Arguments that belong together, and whether no other ones are there."""
         aligned = same_func and len(b.args) == len(a.args) and [k.arg for k in b.keywords] == [k.arg for k in a.keywords]
         if aligned:
-            return [
-                *zip(b.args, a.args, strict=True),
-                *((k.value, m.value) for k, m in zip(b.keywords, a.keywords, strict=True)),
-            ], not any(
-                k.arg is None
-                and isinstance(k.value, ast.Dict)
-                and isinstance(m.value, ast.Dict)
-                and _keys(k.value) != _keys(m.value)
-                for k, m in zip(b.keywords, a.keywords, strict=True)
-            )
+            keywords = [(k, m) for k, m in zip(b.keywords, a.keywords, strict=True)]
+            pairs = [*zip(b.args, a.args, strict=True), *((k.value, m.value) for k, m in keywords)]
+            return pairs, not any(k.arg is None and _other_keys(k.value, m.value) for k, m in keywords)
         theirs = {k.arg: k.value for k in a.keywords if k.arg}
         pairs = [(k.value, theirs.pop(k.arg)) for k in b.keywords if k.arg in theirs]
         left = [k.value for k in b.keywords if not any(k.value is x for x, _ in pairs)]
-        found = best_pairs([*b.args, *left], [*a.args, *theirs.values()], self._alike)
+        found = best_pairs([*b.args, *left], [*a.args, *theirs.values()], self._same_kind)
         return [*pairs, *((x, y) for x, y in found if x is not None and y is not None)], False
 
     def _aligned(self, b: Sequence[_N], a: Sequence[_N]) -> list[tuple[_N | None, _N | None]]:
@@ -567,6 +550,9 @@ class _Diff:
 
     def _alike(self, b: ast.AST, a: ast.AST) -> float:
         return likeness if (likeness := self.likeness(b, a)) > 0.5 else 0.0
+
+    def _same_kind(self, b: ast.AST, a: ast.AST) -> float:
+        return self._alike(b, a) if type(b) is type(a) else 0.0
 
     def _in_attribute(self, b: ast.Attribute, a: ast.Attribute) -> bool:
         return self._member(b, a)
@@ -583,7 +569,7 @@ class _Diff:
         if self.same(b.value, a.value):
             self.equal.append((b.value, a.value))
             return self._slice(b.slice, a.slice)
-        if self.same(b.slice, a.slice) and not _converted(b.value, a.value):
+        if self.same(b.slice, a.slice) and not self._converted(b.value, a.value):
             self.expression(b.value, a.value)
             return True
         if isinstance(b.value, ast.Call) and isinstance(a.value, ast.Call):
@@ -613,7 +599,7 @@ class _Diff:
         if not settled:
             return False
         pairs = [(x, y) for x, y in zip([b.left, *b.comparators], [a.left, *a.comparators], strict=True) if not self.same(x, y)]
-        lifted = [(x, y) for x, y in pairs if any(_is_class(v) or _is_text(v) for v in (x, y)) or _converted(x, y)]
+        lifted = [(x, y) for x, y in pairs if any(_is_class(v) or _is_text(v) for v in (x, y)) or self._converted(x, y)]
         for x, y in pairs:
             if (x, y) not in lifted:
                 self.expression(x, y)
@@ -700,7 +686,29 @@ class _Diff:
         rest = any(not self.same(x, y) for x, y in zip(_elements(b), _elements(a), strict=True)) or any(
             not self.same(x, y) for g, h in pairs for x, y in zip(g.ifs, h.ifs, strict=True)
         )
-        return iters and (rest or any(_converted(g.iter, h.iter) for g, h in pairs))
+        return iters and (rest or any(self._converted(g.iter, h.iter) for g, h in pairs))
+
+    def _converted(self, b: ast.expr, a: ast.expr) -> bool:
+        """Whether only one version converts here what it passes on: it gives another kind of object, by design."""
+        if self._is_conversion(b, self.before) != self._is_conversion(a, self.after):
+            return True
+        if last_name(b) in _BUFFERS and last_name(a) == "addressable_shards":
+            return True
+        if isinstance(b, (ast.Tuple, ast.List)) and isinstance(a, (ast.Tuple, ast.List)) and len(b.elts) == len(a.elts):
+            return any(map(self._converted, b.elts, a.elts))
+        if isinstance(b, ast.Dict) and isinstance(a, ast.Dict) and len(b.values) == len(a.values):
+            return any(map(self._converted, b.values, a.values))
+        if isinstance(b, ast.IfExp) and isinstance(a, ast.IfExp):
+            return self._converted(b.body, a.body) or self._converted(b.orelse, a.orelse)
+        return False
+
+    def _is_conversion(self, node: ast.expr, tree: Tree) -> bool:
+        """Whether an expression is a conversion, or a variable for one."""
+        if isinstance(node, ast.Name):
+            if tree not in self._converted_names:
+                self._converted_names[tree] = _names_of_conversions(tree.root)
+            return node.id in self._converted_names[tree]
+        return _is_conversion(node)
 
     def _in_starred(self, b: ast.Starred, a: ast.Starred) -> bool:
         self.expression(b.value, a.value)
@@ -761,7 +769,7 @@ class _Group:
     def ends_before(self, part: _Part) -> bool:
         """Whether a further part is a site of its own: after a block only what could not be reached belongs to it."""
         if part.inner:
-            return True
+            return not any(map(self.leads_to, part.after))
         if self.inner is None:
             return False
         block = self.inner[0]
@@ -800,6 +808,17 @@ def _is_conversion(node: ast.expr) -> bool:
     return name in _CONVERSIONS or name.endswith("Sharding")
 
 
+def _names_of_conversions(root: ast.AST) -> frozenset[str]:
+    return frozenset(
+        name.id
+        for node in walk(root)
+        if isinstance(node, ast.Assign) and _is_conversion(node.value)
+        for target in node.targets
+        for name in walk(target)
+        if isinstance(name, ast.Name)
+    )
+
+
 def _is_placement(node: ast.expr) -> bool:
     """Whether this says where something lies: a spec, a sharding, None, or a literal of them."""
     if isinstance(node, (ast.Tuple, ast.List)):
@@ -813,23 +832,12 @@ def _is_placement(node: ast.expr) -> bool:
     return last_name(node) == "FROM_GDA"
 
 
-def _converted(b: ast.expr, a: ast.expr) -> bool:
-    """Whether only one version converts here what it passes on: it gives another kind of object, by design."""
-    if _is_conversion(b) != _is_conversion(a):
-        return True
-    if last_name(b) in _BUFFERS and last_name(a) == "addressable_shards":
-        return True
-    if isinstance(b, (ast.Tuple, ast.List)) and isinstance(a, (ast.Tuple, ast.List)) and len(b.elts) == len(a.elts):
-        return any(map(_converted, b.elts, a.elts))
-    if isinstance(b, ast.Dict) and isinstance(a, ast.Dict) and len(b.values) == len(a.values):
-        return any(map(_converted, b.values, a.values))
-    if isinstance(b, ast.IfExp) and isinstance(a, ast.IfExp):
-        return _converted(b.body, a.body) or _converted(b.orelse, a.orelse)
-    return False
-
-
 def _keys(node: ast.Dict) -> list[object]:
     return [(type(k.value), repr(k.value)) if isinstance(k, ast.Constant) else k is None for k in node.keys]
+
+
+def _other_keys(b: ast.expr, a: ast.expr) -> bool:
+    return isinstance(b, ast.Dict) and isinstance(a, ast.Dict) and _keys(b) != _keys(a)
 
 
 def _elements(node: _Comprehension) -> list[ast.expr]:
@@ -837,17 +845,14 @@ def _elements(node: _Comprehension) -> list[ast.expr]:
 
 
 def _parameters(node: ast.arguments) -> list[ast.arg]:
-    return [
-        *node.posonlyargs,
-        *node.args,
-        *([node.vararg] if node.vararg else []),
-        *node.kwonlyargs,
-        *([node.kwarg] if node.kwarg else []),
-    ]
+    groups = (node.posonlyargs, node.args, [node.vararg], node.kwonlyargs, [node.kwarg])
+    return [p for group in groups for p in group if p is not None]
 
 
-def _stars(node: ast.arguments) -> tuple[str, str]:
-    return node.vararg.arg if node.vararg else "", node.kwarg.arg if node.kwarg else ""
+def _shape(node: ast.arguments) -> list[list[str]]:
+    """The names of the parameters of each kind."""
+    groups = (node.posonlyargs, node.args, [node.vararg], node.kwonlyargs, [node.kwarg])
+    return [[p.arg for p in group if p is not None] for group in groups]
 
 
 def _type_parameters(node: ast.stmt) -> list[str]:
@@ -874,6 +879,25 @@ def _blocks(node: ast.stmt, depth: int = 3) -> Iterator[list[ast.stmt]]:
             yield statements
         for statement in statements:
             yield from _blocks(statement, depth - 1)
+
+
+def _readings(
+    before: list[ast.stmt],
+    after: list[ast.stmt],
+    settled: Collection[ast.stmt],
+    weight: Callable[[ast.stmt, ast.stmt], float],
+) -> Iterator[tuple[_Part, int, int]]:
+    """Each way in which the block of a statement of one version may stand in the other one without it."""
+    for i, b in enumerate(before):
+        for block in _blocks(b) if b not in settled else ():
+            if pairs := _both(best_pairs(block, after, weight)):
+                j, end = after.index(pairs[0][1]), after.index(pairs[-1][1]) + 1
+                yield _Part([b], after[j:end], inner=(block, after[j:end])), i, j
+    for j, a in enumerate(after):
+        for block in _blocks(a) if a not in settled else ():
+            if pairs := _both(best_pairs(before, block, weight)):
+                i, end = before.index(pairs[0][0]), before.index(pairs[-1][0]) + 1
+                yield _Part(before[i:end], [a], inner=(before[i:end], block)), i, j
 
 
 def _bound(statements: Iterable[ast.stmt]) -> set[str]:
@@ -922,10 +946,10 @@ def _same_key(b: dict[ast.stmt, object], a: dict[ast.stmt, object]) -> Iterator[
         for statement, key in keys.items():
             found[key] = None if key in found else statement
         once.append(found)
-    for key, statement in once[0].items():
-        other = once[1].get(key)
-        if key is not None and statement is not None and other is not None:
-            yield statement, other
+    for key, first in once[0].items():
+        second = once[1].get(key)
+        if key is not None and first is not None and second is not None:
+            yield first, second
 
 
 def _runs(statements: list[ast.stmt], imports: bool) -> list[list[ast.stmt]]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import ast
 import os
 import re
-from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from jaxmigrate import runner
-from jaxmigrate.discovery import PYTHON, discover
+from jaxmigrate.discovery import discover
 from jaxmigrate.document import Document
 from jaxmigrate.model import FileResult, Finding, Outcome, Position, Settings, Status
 from jaxmigrate.verify.differ import TreeError, sites, statement_at
@@ -143,10 +142,15 @@ def _shares(findings: Sequence[Finding], found: Sequence[Site], text: _Text) -> 
     """For each finding the sites it stands for; every site stands with some finding if there is one."""
     ranges = [(text.place(f.position), text.place(f.end)) for f in findings]
     shares = [_touched(start, end, found) for start, end in ranges]
+    own = [bool(share) for share in shares]
     taken = {site.id for share in shares for site in share}
-    for site in found:
-        if site.id not in taken and findings:
-            for index in _causes(site, findings, ranges, shares, found):
+    for site in found if findings else ():
+        if site.id in taken:
+            continue
+        is_import = _is_import(site.before_text) or _is_import(site.after_text)
+        for index in _causes(site, findings, ranges, shares, found):
+            # That an import ran says nothing of an edit that has a place of its own.
+            if not (is_import and own[index]):
                 shares[index].append(site)
     return shares
 
@@ -254,7 +258,6 @@ def _trees(original: str, top: str, start: str) -> Plan:
         raise PlanError(f"--against: no file of {original!r} has a counterpart in {place!r}")
     before: dict[str, bytes] = {}
     after: dict[str, bytes] = {}
-    problems: list[tuple[str, str]] = []
     for name in common:
         b, a = _read(os.path.join(original, name)), _read(os.path.join(place, name))
         if b != a:
@@ -262,9 +265,10 @@ def _trees(original: str, top: str, start: str) -> Plan:
             before[path], after[path] = b, a
     for name in sorted(old - new):
         before[_join(prefix, name)] = _read(os.path.join(original, name))
-    for name in sorted(n for n in new - old if n.endswith(".py")):
-        problems.append((_join(prefix, name), "is new in the migrated version: judged by what the rest does with it"))
-    return replace(plan := _against(before, after), problems=(*plan.problems, *problems))
+    added = sorted(_join(prefix, name) for name in new - old if name.endswith(".py"))
+    plan = _against(before, after)
+    reason = "is new in the migrated version: judged by what the rest does with it"
+    return replace(plan, problems=(*plan.problems, *((path, reason) for path in added)))
 
 
 def _join(prefix: str, name: str) -> str:
@@ -272,7 +276,7 @@ def _join(prefix: str, name: str) -> str:
 
 
 def _counterpart(old: Collection[str], top: str, start: str) -> str:
-    """The folder of the migrated tree that the original stands for: the one, from the top to the script, that shares most names."""
+    """The folder of the migrated tree that the original stands for: the one above the script that shares most names."""
     folders = [start]
     while folders[-1] != top and os.path.dirname(folders[-1]) != folders[-1]:
         folders.append(os.path.dirname(folders[-1]))
@@ -346,10 +350,8 @@ def loaded_scope(plan: Plan, root: str, program: Program, target: str, cwd: str)
     """The files of the tree that the program may load, by its import statements: the edits in them concern it."""
     top = os.path.realpath(root)
     finder = _Modules(top, os.path.realpath(cwd), plan)
-    if program is Program.MODULE:
-        todo = finder.module(target, "", main=True)
-    else:
-        todo = finder.start(target.partition("::")[0])
+    is_module = program is Program.MODULE
+    todo = finder.module(target, "", main=True) if is_module else finder.start(target.partition("::")[0])
     seen: set[str] = set()
     while todo:
         path = todo.pop()
@@ -449,6 +451,6 @@ def _imports(data: bytes) -> list[str]:
 
 
 def _is_import_module(func: ast.expr) -> bool:
-    return (isinstance(func, ast.Attribute) and func.attr == "import_module") or (
-        isinstance(func, ast.Name) and func.id == "__import__"
-    )
+    if isinstance(func, ast.Attribute):
+        return func.attr == "import_module"
+    return isinstance(func, ast.Name) and func.id == "__import__"

@@ -1,9 +1,8 @@
-"""Two versions of a file as syntax trees whose parts can be compared in constant time, and how lists of their parts are aligned."""
+"""Two versions of a file as trees whose parts are compared in constant time, and how lists of their parts are aligned."""
 
 from __future__ import annotations
 
 import ast
-import functools
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -26,7 +25,7 @@ class TreeError(ValueError):
 
 
 class Interner:
-    """Numbers for trees: two trees have the same number if and only if they differ in nothing but layout, comments, docstrings."""
+    """Numbers for trees: two have the same number if and only if they differ in nothing but layout, comments, docstrings."""
 
     def __init__(self) -> None:
         self._numbers: dict[object, int] = {}
@@ -61,9 +60,13 @@ class Interner:
         return self._numbers.setdefault(tuple(key), len(self._numbers)), size
 
 
-@functools.cache
+_known_fields: dict[type, tuple[str, ...]] = {}
+
+
 def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
-    return tuple(field for field in kind._fields if field not in _TRIVIAL_FIELDS)
+    if kind not in _known_fields:
+        _known_fields[kind] = tuple(field for field in kind._fields if field not in _TRIVIAL_FIELDS)
+    return _known_fields[kind]
 
 
 def children(node: ast.AST) -> Iterator[ast.AST]:

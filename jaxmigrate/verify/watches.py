@@ -16,8 +16,9 @@ Functions = tuple[tuple[ast.AST, ast.AST], ...]
 
 _TRANSFORMS = frozenset(
     {
-        "checkify", "checkpoint", "custom_jvp", "custom_vjp", "grad", "hessian", "jacfwd", "jacobian", "jacrev", "jit", "linearize", "named_call",
-        "partial", "pjit", "pmap", "remat", "shard_map", "soft_pmap", "value_and_grad", "vmap", "wraps", "xmap",
+        "checkify", "checkpoint", "custom_jvp", "custom_vjp", "grad", "hessian", "jacfwd", "jacobian", "jacrev", "jit",
+        "linearize", "named_call", "partial", "pjit", "pmap", "remat", "shard_map", "soft_pmap", "value_and_grad", "vmap",
+        "wraps", "xmap",
     }
 )  # fmt: skip
 """Functions whose result is again the function, so that a call that takes it takes the function."""
