@@ -1,8 +1,6 @@
 """Recorded values against each other: what is the same, what differs, and in which aspect."""
 
-import base64
 import copy
-import hashlib
 from typing import Any
 
 import numpy as np
@@ -14,77 +12,9 @@ from jaxmigrate.verify.compare import compare, examine
 from jaxmigrate.verify.model import Tolerance
 from jaxmigrate.verify.texts import same_text
 from jaxmigrate.verify.tolerance import bounds, tolerances
+from tests.verify.values import X, abstract, array, digest, ndarray, opaque, scalar, seq, spec
 
 ml_dtypes = pytest.importorskip("ml_dtypes")
-
-LIMIT = 1024
-
-
-def digest(data: Any) -> dict[str, Any]:
-    """As the recorder describes data."""
-    flat = np.ascontiguousarray(data).reshape(-1)
-    whole = flat.size <= LIMIT
-    kept = flat if whole else flat[np.linspace(0, flat.size - 1, LIMIT).astype(int)]
-    return {
-        "h": hashlib.sha1(flat.tobytes()).hexdigest(),
-        "n": int(flat.size),
-        "dtype": str(flat.dtype),
-        "all": whole,
-        "b": base64.b64encode(kept.tobytes()).decode(),
-    }
-
-
-def array(data: Any, split: int = 1, axis: int = 0, devices: list[int] | None = None, **fields: Any) -> dict[str, Any]:
-    """An array cut into `split` blocks along an axis, on as many devices."""
-    data = np.asarray(data)
-    ids = devices or list(range(split))
-    size = data.shape[axis] // split if data.ndim else 1
-    shards = []
-    for block, device in enumerate(ids):
-        index = [[0, n] for n in data.shape]
-        if split > 1:
-            index[axis] = [block * size, (block + 1) * size]
-        piece = data[tuple(slice(a, b) for a, b in index)]
-        replica = 0 if split > 1 else block
-        shards.append({"d": device, "p": 0, "i": index, "r": replica, "v": digest(piece)})
-    value = {
-        "k": "array",
-        "type": "ArrayImpl",
-        "shape": list(data.shape),
-        "dtype": str(data.dtype),
-        "weak": False,
-        "committed": True,
-        "addressable": True,
-        "replicated": split == 1,
-        "shards": shards,
-        "v": digest(data),
-        "local": None,
-    }
-    return value | fields
-
-
-def ndarray(data: Any) -> dict[str, Any]:
-    data = np.asarray(data)
-    return {"k": "ndarray", "shape": list(data.shape), "dtype": str(data.dtype), "v": digest(data)}
-
-
-def scalar(value: Any) -> dict[str, Any]:
-    if value is None:
-        return {"k": "scalar", "t": "none", "v": None}
-    kind = type(value).__name__
-    return {"k": "scalar", "t": kind, "v": repr(value) if kind == "float" else value}
-
-
-def seq(*items: Any, t: str = "list") -> dict[str, Any]:
-    return {"k": "seq", "t": t, "n": len(items), "v": list(items)}
-
-
-def spec(*dims: Any) -> dict[str, Any]:
-    return {"k": "spec", "v": list(dims)}
-
-
-def opaque(name: str, t: str = "function") -> dict[str, Any]:
-    return {"k": "opaque", "t": t, "v": name}
 
 
 def aspects(before: Any, after: Any, **options: Any) -> list[str]:
@@ -93,9 +23,6 @@ def aspects(before: Any, after: Any, **options: Any) -> list[str]:
     back = compare(after, before)
     assert bool(back) == bool(compare(before, after))
     return [d.aspect for d in found]
-
-
-X = np.arange(16.0, dtype=np.float32).reshape(8, 2)
 
 
 def test_old_and_new_array_types_are_one_family() -> None:
@@ -344,7 +271,7 @@ def test_what_was_not_described_is_no_evidence() -> None:
 
 
 def test_tracers_by_abstract_value() -> None:
-    traced = {"k": "abstract", "shape": [8], "dtype": "float32", "weak": False, "spec": None}
+    traced = abstract(8)
     assert aspects(traced, traced) == []
     assert aspects(traced, traced | {"shape": [4]}) == ["shape"]
     assert aspects(traced, traced | {"weak": True}) == ["weak type"]

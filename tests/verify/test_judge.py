@@ -1,0 +1,683 @@
+"""Verdicts from synthetic runs: every rule, with a case in which it must say something else."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from jaxmigrate.verify.judge import judge
+from jaxmigrate.verify.model import Edit, Judgement, Kind, Plan, ProcessRun, Report, Run, Site, Span, Tolerance, Verdict
+from tests.verify.values import X, abstract, array, ndarray, opaque, scalar, seq
+
+EQUIVALENT, DIFFERENT, NOT_REACHED, NONDETERMINISTIC, NOT_COMPARABLE = Verdict
+Record = dict[str, Any]
+
+START: Record = {"e": "start", "python": "3.12", "jax": "0.12.0", "world": "plain"}
+LEGACY = START | {"world": "legacy", "legacy": "0.4.6"}
+LOAD: Record = {"e": "load", "path": "m.py"}
+END: Record = {"e": "end", "status": 0, "x": None}
+
+
+def site(number: int = 1, kind: Kind = Kind.VALUE, texts: tuple[str, str] = ("old(x)", "new(x)"), **fields: Any) -> Site:
+    before = Span(number, 0, number, len(texts[0])) if texts[0] else None
+    after = Span(number, 0, number, len(texts[1])) if texts[1] else None
+    return Site(
+        number, "m.py", kind, **({"before": before, "after": after, "before_text": texts[0], "after_text": texts[1]} | fields)
+    )
+
+
+def plan(*sites: Site, edits: Iterable[tuple[int, ...]] | None = None, source: bytes = b"", path: str = "m.py") -> Plan:
+    groups = edits if edits is not None else [(s.id,) for s in sites if s.kind is not Kind.WATCH]
+    made = [Edit(i, path, i, 0, "a-codemod", "", "old", "new", group) for i, group in enumerate(groups, 1)]
+    return Plan(sites, tuple(made), after={"m.py": source})
+
+
+def hit(value: Record, n: int = 1, s: int = 1, c: str = "", t: bool = False) -> Record:
+    return {"e": "hit", "s": s, "n": n, "c": c, "v": value, "t": t}
+
+
+def call(value: Record, n: int = 1, s: int = 1, t: bool = False) -> Record:
+    return {"e": "call", "s": s, "n": n, "c": "", "v": value, "t": t}
+
+
+def reach(s: int = 1, n: int = 1) -> Record:
+    return {"e": "reach", "s": s, "n": n, "c": ""}
+
+
+def state(values: dict[str, Record], s: int = 1, n: int = 1) -> Record:
+    return {"e": "state", "s": s, "n": n, "c": "", "v": values}
+
+
+def error(family: str, kind: str | None = None, message: str = "no") -> Record:
+    return {"type": kind or family, "family": family, "bases": [], "message": message}
+
+
+def raised(family: str, kind: str | None = None, s: int = 1, n: int = 1, **more: Any) -> Record:
+    return {"e": "raise", "s": s, "n": n, "c": "", "x": error(family, kind)} | more
+
+
+def final(**values: Record) -> Record:
+    return {"e": "final", "v": values}
+
+
+def tested(name: str, outcome: str, x: Record | None = None) -> Record:
+    return {"e": "test", "id": name, "outcome": outcome, "x": x}
+
+
+def failed(family: str, message: str = "no") -> Record:
+    return {"e": "end", "status": 1, "x": error(family, message=message)}
+
+
+def process(*records: Record, number: int = 0, status: int | None = 0, end: Record | None = END, out: str = "") -> ProcessRun:
+    status = 1 if end and end.get("x") else status
+    return ProcessRun(number, status, (START, LOAD, *records, *([end] if end else [])), out)
+
+
+def run(*processes: ProcessRun, name: str = "after", **fields: Any) -> Run:
+    return Run(name, processes, **fields)
+
+
+def report(plan: Plan, before: ProcessRun, after: ProcessRun, again: ProcessRun | None = None, **options: Any) -> Report:
+    return judge(plan, run(before, name="before"), run(after), run(again or after, name="again"), **options)
+
+
+def verdicts(*args: Any, **options: Any) -> list[Verdict]:
+    return [j.verdict for j in report(*args, **options).judgements]
+
+
+def only(*args: Any, **options: Any) -> Judgement:
+    (judgement,) = report(*args, **options).judgements
+    return judgement
+
+
+V, W = hit(array(X, 8)), hit(array(X + 1, 8))
+
+
+# Values
+
+
+def test_equal_values() -> None:
+    found = only(plan(site()), process(V), process(V))
+    assert found.verdict is EQUIVALENT
+    assert found.evidence[0] == "1 value compared equal in 1 evaluation"
+
+
+def test_other_values_places_or_types() -> None:
+    for other in (W, hit(array(X, 4)), hit(array(X, 8, devices=list(range(7, -1, -1)))), hit(array(X.astype(np.int32), 8))):
+        assert only(plan(site()), process(V), process(other)).verdict is DIFFERENT
+
+
+def test_a_difference_says_where_and_how_to_see_it_again() -> None:
+    command = "jaxmigrate verify --devices 8 m.py --epochs 3"
+    found = only(plan(site()), process(V, hit(array(X), 2)), process(V, hit(array(X + 1), 2)), command=command)
+    assert found.evidence[0].startswith("evaluation 2: values differs: [0, 0] = 0 (16 of 16 differ) before, [0, 0] = 1 after")
+    assert found.reproduce == "jaxmigrate verify --edit 1 --devices 8 m.py --epochs 3"
+    assert found.process is None
+
+
+def test_the_tolerance_is_the_callers() -> None:
+    before, after = process(hit(ndarray(np.float32([1])))), process(hit(ndarray(np.float32([1.01]))))
+    assert verdicts(plan(site()), before, after) == [DIFFERENT]
+    assert verdicts(plan(site()), before, after, tolerance=Tolerance(rtol=0.1)) == [EQUIVALENT]
+
+
+def test_isinstance_outcomes_decide() -> None:
+    assert verdicts(plan(site()), process(hit(scalar(True))), process(hit(scalar(False)))) == [DIFFERENT]
+    assert verdicts(plan(site()), process(hit(scalar(True))), process(hit(scalar(True)))) == [EQUIVALENT]
+
+
+def test_an_edit_is_as_bad_as_the_worst_of_its_sites() -> None:
+    both = plan(site(1), site(2), edits=[(1, 2)])
+    good, bad = hit(array(X), s=2), hit(array(X + 1), s=2)
+    assert verdicts(both, process(V, good), process(V, good)) == [EQUIVALENT]
+    assert verdicts(both, process(V, good), process(V, bad)) == [DIFFERENT]
+
+
+def test_values_of_several_tests_are_not_mixed() -> None:
+    a, b = hit(scalar(1), c="t.py::a"), hit(scalar(2), c="t.py::b")
+    assert verdicts(plan(site()), process(a, b), process(b, a)) == [EQUIVALENT]
+    assert verdicts(plan(site()), process(a, b), process(a | {"v": b["v"]}, b | {"v": a["v"]})) == [DIFFERENT]
+
+
+def test_calls_of_the_function_that_a_site_gives() -> None:
+    gives = hit(opaque("jit"))
+    good = process(gives, call(array(X)), call(array(X), 2))
+    assert verdicts(plan(site()), good, good) == [EQUIVALENT]
+    assert verdicts(plan(site()), good, process(gives, call(array(X)), call(array(X + 1), 2))) == [DIFFERENT]
+
+
+def test_a_function_that_is_never_called_is_not_reached() -> None:
+    gives, x = hit(opaque("jit")), final(x=array(X))
+    found = only(plan(site()), process(gives, x), process(gives, x))
+    assert found.verdict is NOT_REACHED
+    assert found.evidence == ("it gives a function that is never called",)
+
+
+# Not reached
+
+
+def test_what_never_ran_is_not_reached() -> None:
+    found = only(plan(site()), process(final(x=array(X))), process(final(x=array(X))))
+    assert (found.verdict, found.evidence) == (NOT_REACHED, ("never executed",))
+
+
+def test_what_ran_in_one_version_only_is_a_difference_unless_something_explains_it() -> None:
+    assert verdicts(plan(site()), process(V), process()) == [DIFFERENT]
+    assert verdicts(plan(site()), process(), process(V)) == [DIFFERENT]
+    assert verdicts(plan(site(1), site(2)), process(V, hit(scalar(1), s=2)), process(V, hit(scalar(2), s=2))) == [
+        EQUIVALENT,
+        DIFFERENT,
+    ]
+    assert verdicts(plan(site(1), site(2)), process(V, hit(scalar(1), s=2)), process(hit(scalar(2), s=2))) == [
+        NOT_REACHED,
+        DIFFERENT,
+    ]
+
+
+def test_what_comes_after_a_failure_is_not_reached() -> None:
+    two = plan(site(1), site(2))
+    after = process(raised("ValueError"), end=failed("ValueError"))
+    assert verdicts(two, process(V, hit(scalar(1), s=2)), after) == [DIFFERENT, NOT_REACHED]
+
+
+def test_an_edit_of_which_a_part_did_not_run_is_not_reached() -> None:
+    both = plan(site(1), site(2), edits=[(1, 2)])
+    assert verdicts(both, process(V), process(V)) == [NOT_REACHED]
+
+
+def test_a_part_within_a_compared_place_may_stay_unreached() -> None:
+    outer = site(1, before=Span(1, 0, 1, 40), after=Span(1, 0, 1, 40))
+    inner = site(2, before=Span(1, 5, 1, 9), after=Span(1, 5, 1, 9))
+    assert verdicts(plan(outer, inner, edits=[(1, 2)]), process(V), process(V)) == [EQUIVALENT]
+
+
+def test_values_that_were_cut_are_no_evidence() -> None:
+    cut = hit({"k": "cut"})
+    assert verdicts(plan(site()), process(cut), process(cut)) == [NOT_COMPARABLE]
+
+
+def test_an_edit_without_an_expression_is_not_comparable() -> None:
+    assert verdicts(plan(edits=[()]), process(V), process(V)) == [NOT_COMPARABLE]
+
+
+# Numbers of evaluations
+
+
+def test_a_callback_that_runs_once_instead_of_per_device() -> None:
+    many = [hit(ndarray(X), n) for n in range(1, 9)]
+    found = only(plan(site()), process(*many), process(hit(ndarray(X))))
+    assert found.verdict is EQUIVALENT
+    assert "evaluated 8 times before, once after, with the same outcomes" in found.evidence
+
+
+def test_an_evaluation_that_the_other_version_never_makes() -> None:
+    many = [hit(ndarray(X), 1), hit(ndarray(X + 1), 2)]
+    assert verdicts(plan(site()), process(*many), process(hit(ndarray(X)))) == [DIFFERENT]
+    assert verdicts(plan(site()), process(hit(ndarray(X))), process(*many)) == [DIFFERENT]
+
+
+def test_the_same_values_in_another_order_differ() -> None:
+    a, b = [hit(scalar(i), n) for n, i in ((1, 1), (2, 2))], [hit(scalar(i), n) for n, i in ((1, 2), (2, 1))]
+    assert verdicts(plan(site()), process(*a), process(*b)) == [DIFFERENT]
+
+
+def test_evaluations_that_were_not_all_recorded_are_paired_by_number() -> None:
+    some = [hit(scalar(n), n) for n in (1, 2, 32)]
+    count = {"e": "count", "s": 1, "n": 40}
+    assert verdicts(plan(site()), process(*some, count), process(*some, count)) == [EQUIVALENT]
+
+
+# Exceptions
+
+
+def test_a_value_against_an_exception() -> None:
+    found = only(plan(site()), process(V), process(raised("TypeError"), V | {"n": 2}))
+    assert found.verdict is DIFFERENT
+    assert "raises TypeError: no after" in found.evidence[0]
+    assert verdicts(plan(site()), process(raised("TypeError")), process(V)) == [DIFFERENT]
+
+
+def test_the_same_refusal_of_bad_input() -> None:
+    found = only(plan(site()), process(raised("ValueError")), process(raised("ValueError", "IndivisibleError")))
+    assert found.verdict is EQUIVALENT
+    assert "raises IndivisibleError where it raised ValueError, both of them a ValueError" in found.evidence
+    found = only(plan(site()), process(raised("KeyError")), process(raised("ValueError")))
+    assert found.verdict is EQUIVALENT
+    assert "refuses the input in both, with ValueError where it was KeyError" in found.evidence
+
+
+@pytest.mark.parametrize("family", ["AttributeError", "ImportError", "NameError"])
+def test_what_a_wrong_migration_raises_is_no_refusal_of_input(family: str) -> None:
+    assert verdicts(plan(site()), process(raised("ValueError")), process(raised(family))) == [DIFFERENT]
+
+
+def test_a_call_that_raises_is_paired_with_calls() -> None:
+    gives = hit(opaque("jit"))
+    bad = raised("ValueError", of="call")
+    assert verdicts(plan(site()), process(gives, bad), process(gives, bad)) == [EQUIVALENT]
+    assert verdicts(plan(site()), process(gives, call(array(X))), process(gives, bad)) == [DIFFERENT]
+
+
+# A/A
+
+
+def test_what_the_migrated_program_does_not_repeat_is_nondeterministic() -> None:
+    random = site(texts=("old(np.random.rand(2))", "new(np.random.rand(2))"))
+    found = only(plan(random), process(V), process(W), process(hit(array(X + 2, 8))))
+    assert (found.verdict, found.hint) == (NONDETERMINISTIC, "probably random numbers without a fixed seed")
+
+
+@pytest.mark.parametrize(
+    ("text", "source", "hint"),
+    [
+        ("f(time.time())", b"", "the time"),
+        ("f(set(names))", b"", "set"),
+        ("f(id(x))", b"", "addresses"),
+        ("f(x)", b"import threading", "thread"),
+        ("f(x)", b"", "look for"),
+    ],
+)
+def test_hints(text: str, source: bytes, hint: str) -> None:
+    found = only(plan(site(texts=(text, text + " ")), source=source), process(V), process(V), process(W))
+    assert hint in found.hint
+
+
+def test_a_wrong_shape_is_different_even_where_values_are_random() -> None:
+    after, again = process(hit(array(X[:4] + 1, 4))), process(hit(array(X[:4] + 2, 4)))
+    assert verdicts(plan(site()), process(hit(array(X, 4))), after, again) == [DIFFERENT]
+
+
+# Places without values of their own
+
+
+IMPORT = site(1, Kind.STATEMENT, ("import old", "import new"))
+
+
+def test_an_import_is_judged_by_what_comes_after_it() -> None:
+    found = only(plan(IMPORT), process(reach(), final(x=array(X))), process(reach(), final(x=array(X))))
+    assert found.verdict is EQUIVALENT
+    assert found.evidence == ("ran once in both; 1 value downstream compared equal",)
+
+
+def test_what_came_before_it_is_no_evidence() -> None:
+    two = plan(site(1, Kind.STATEMENT), site(2))
+    early = process(hit(array(X), s=2), reach(1))
+    assert verdicts(two, early, early) == [NOT_COMPARABLE, EQUIVALENT]
+    late = process(reach(1), hit(array(X), s=2))
+    assert verdicts(two, late, late) == [EQUIVALENT, EQUIVALENT]
+
+
+def test_without_anything_to_compare_it_is_not_comparable() -> None:
+    assert verdicts(plan(IMPORT), process(reach()), process(reach())) == [NOT_COMPARABLE]
+
+
+def test_equal_output_is_something_to_compare() -> None:
+    said = process(reach(), out="loss 1.5\n")
+    assert verdicts(plan(IMPORT), said, said) == [EQUIVALENT]
+
+
+def test_a_deleted_statement_ran_where_it_is() -> None:
+    gone = site(1, Kind.STATEMENT, ("jax.config.update('jax_array', True)", ""))
+    found = only(plan(gone), process(reach(), final(x=array(X))), process(final(x=array(X))))
+    assert found.verdict is EQUIVALENT
+    assert "ran once in the original, which alone has it" in found.evidence[0]
+    assert verdicts(plan(gone), process(final(x=array(X))), process(final(x=array(X)))) == [NOT_REACHED]
+
+
+def test_a_context_is_guilty_of_what_nothing_else_explains() -> None:
+    context = site(1, Kind.CONTEXT)
+    pair = process(reach(), final(x=array(X, 8))), process(reach(), final(x=array(X)))
+    found = only(plan(context), *pair)
+    assert found.verdict is DIFFERENT
+    assert "no other edit explains it: final value of x" in found.evidence[0]
+    both = plan(context, site(2))
+    pair = (
+        process(reach(), hit(array(X, 8), s=2), final(x=array(X, 8), y=scalar(1))),
+        process(reach(), hit(array(X), s=2), final(x=array(X), y=scalar(1))),
+    )
+    assert verdicts(both, *pair) == [EQUIVALENT, DIFFERENT]
+
+
+def test_imports_are_guilty_only_if_nothing_else_can_be() -> None:
+    two = plan(IMPORT, site(2, Kind.CONTEXT))
+    before, after = (
+        process(reach(), reach(2), final(x=scalar(1), y=scalar(1))),
+        process(reach(), reach(2), final(x=scalar(2), y=scalar(1))),
+    )
+    assert verdicts(two, before, after) == [EQUIVALENT, DIFFERENT]
+    assert verdicts(plan(IMPORT), process(reach(), final(x=scalar(1))), process(reach(), final(x=scalar(2)))) == [DIFFERENT]
+
+
+def test_names_bound_in_a_block_are_compared() -> None:
+    block = site(1, Kind.STATEMENT, names=("mesh", "return"))
+    same, other = state({"x": scalar(1)}), state({"x": scalar(2)})
+    assert verdicts(plan(block), process(reach(), same), process(reach(), same)) == [EQUIVALENT]
+    found = only(plan(block), process(reach(), same), process(reach(), other))
+    assert found.verdict is DIFFERENT
+    assert "value of x differs: 1 before, 2 after" in found.evidence[0]
+
+
+def test_a_block_that_returns_against_one_that_goes_on() -> None:
+    block = site(1, Kind.STATEMENT)
+    found = only(plan(block), process(reach(), state({"return": scalar(1)})), process(reach(), state({"x": scalar(1)})))
+    assert found.verdict is DIFFERENT
+
+
+def test_a_statement_that_raises_in_one_version() -> None:
+    before = process(reach(), final(x=scalar(1)))
+    assert verdicts(plan(IMPORT), before, process(raised("ImportError"), end=failed("ImportError"))) == [DIFFERENT]
+
+
+# Traced places
+
+
+def traced(*more: Record, shape: tuple[int, ...] = (8,)) -> ProcessRun:
+    return process(hit(abstract(*shape), t=True), *more)
+
+
+INSIDE = site(1, watched_by=(9,))
+WATCH = site(9, Kind.WATCH, ("f(x)", "f(x)"))
+
+
+def test_a_traced_place_is_judged_by_the_call_around_it() -> None:
+    good = traced(call(array(X), s=9))
+    found = only(plan(INSIDE, WATCH), good, good)
+    assert found.verdict is EQUIVALENT
+    assert found.evidence[0] == "traced, 1 abstract value equal; 1 value of the calls around it compared equal"
+    found = only(plan(INSIDE, WATCH), good, traced(call(array(X + 1), s=9)))
+    assert found.verdict is DIFFERENT
+    assert "the call around it does (call 1: values differs" in found.evidence[0]
+
+
+def test_other_abstract_values_differ() -> None:
+    assert verdicts(plan(INSIDE, WATCH), traced(), traced(shape=(4,))) == [DIFFERENT]
+
+
+def test_abstract_values_alone_are_not_enough() -> None:
+    assert verdicts(plan(INSIDE, WATCH), traced(), traced()) == [NOT_COMPARABLE]
+
+
+def test_a_call_whose_inputs_already_differ_tells_nothing_of_its_body() -> None:
+    two = plan(INSIDE, WATCH, site(2))
+    before = process(hit(scalar(1), s=2), hit(abstract(8), t=True), call(array(X), s=9), final(y=scalar(1)))
+    after = process(hit(scalar(2), s=2), hit(abstract(8), t=True), call(array(X + 1), s=9), final(y=scalar(1)))
+    assert verdicts(two, before, after) == [EQUIVALENT, DIFFERENT]
+
+
+def test_a_random_call_makes_its_traced_places_nondeterministic() -> None:
+    after, again = traced(call(array(X), s=9)), traced(call(array(X + 1), s=9))
+    assert verdicts(plan(INSIDE, WATCH), after, after, again) == [NONDETERMINISTIC]
+
+
+def test_a_call_that_differs_without_any_edit_in_it() -> None:
+    found = report(plan(site(1), WATCH), process(V, call(scalar(1), s=9)), process(V, call(scalar(2), s=9)))
+    assert found.program_differs
+    assert "call of f(x)" in found.program[0]
+
+
+# Converted arguments
+
+
+SOURCE = b"step(put(batch))\n"
+CONVERTED = Site(1, "m.py", Kind.VALUE, Span(1, 5, 1, 10), Span(1, 5, 1, 15), "batch", "put(batch, mesh)")
+CONVERTED_PLAN = plan(CONVERTED, source=SOURCE)
+
+
+def test_a_converted_argument_needs_something_downstream() -> None:
+    converted = array(X, 8)
+    pair = process(hit(ndarray(X))), process(hit(converted))
+    assert verdicts(CONVERTED_PLAN, *pair) == [NOT_COMPARABLE]
+    pair = process(hit(ndarray(X)), final(x=scalar(1))), process(hit(converted), final(x=scalar(1)))
+    assert verdicts(CONVERTED_PLAN, *pair) == [EQUIVALENT]
+    assert verdicts(CONVERTED_PLAN, process(hit(ndarray(X))), process(hit(array(X + 1, 8)))) == [DIFFERENT]
+
+
+def test_a_converted_argument_is_guilty_of_a_wrong_result() -> None:
+    pair = process(hit(ndarray(X)), final(x=scalar(1))), process(hit(array(X, 8)), final(x=scalar(2)))
+    assert verdicts(CONVERTED_PLAN, *pair) == [DIFFERENT]
+
+
+def test_elsewhere_an_array_for_a_numpy_array_is_a_difference() -> None:
+    pair = process(hit(ndarray(X)), final(x=scalar(1))), process(hit(array(X, 8)), final(x=scalar(1)))
+    assert verdicts(plan(CONVERTED, source=b"x = put(batch, mesh)\n"), *pair) == [DIFFERENT]
+    assert verdicts(plan(site(texts=("x.to_py()", "x")), source=b"f(x)"), *pair) == [DIFFERENT]
+
+
+# The program as a whole
+
+
+def test_exit_status() -> None:
+    found = report(plan(site()), process(V), process(V, end=END | {"status": 3}, status=3))
+    assert found.program_differs
+    assert found.program == ("exit status: 0 before, 3 after",)
+    assert found.status() == 1
+
+
+def test_a_failure_that_no_edit_shows() -> None:
+    found = report(plan(site()), process(V), process(V, end=failed("RuntimeError")))
+    assert found.program_differs
+    assert "the migrated program fails: RuntimeError: no" in found.program[0]
+
+
+def test_a_failure_at_an_edit_is_that_edits() -> None:
+    found = report(plan(site()), process(V), process(raised("TypeError"), end=failed("TypeError")))
+    assert not found.program_differs
+    assert found.status() == 1
+
+
+def test_final_values_by_placement_too() -> None:
+    found = report(plan(site()), process(V, final(y=array(X, 8))), process(V, final(y=array(X))))
+    assert found.program_differs
+    assert "final value of y: " in found.program[0]
+    assert not report(plan(site()), process(V, final(y=array(X))), process(V, final(y=array(X)))).program
+
+
+def test_final_values_that_edits_bring_or_take_are_no_difference() -> None:
+    assert not report(plan(site(texts=("old(x)", "new(x, put)"))), process(V, final()), process(V, final(put=scalar(1)))).program
+    assert report(plan(site()), process(V, final()), process(V, final(z=scalar(1)))).program_differs
+
+
+def test_final_values_that_are_random_do_not_count() -> None:
+    runs = [process(V, final(t=scalar(i))) for i in range(3)]
+    found = report(plan(site()), *runs)
+    assert not found.program_differs
+    assert any("differ between two runs" in note for note in found.notes)
+
+
+def test_tests_by_outcome() -> None:
+    def tests(a: str, b: str) -> ProcessRun:
+        return process(V, tested("t.py::a", a), tested("t.py::b", b, error("AssertionError") if b == "failed" else None))
+
+    assert not report(plan(site()), tests("passed", "passed"), tests("passed", "passed")).program
+    found = report(plan(site()), tests("passed", "passed"), tests("passed", "failed"))
+    assert found.program[0] == "test t.py::b: passed before, failed (AssertionError: no) after"
+    assert found.program_differs
+
+
+def test_output_after_normalisation() -> None:
+    def said(text: str) -> ProcessRun:
+        return process(V, out=text)
+
+    same = (
+        said("DeviceArray([1.], dtype=float32)\nat /tmp/w/before/m.py\n"),
+        said("Array([1.], dtype=float32)\nat /tmp/w/after/m.py\n"),
+    )
+    assert not report(plan(site()), *same).program
+    found = report(plan(site()), said("loss 1.0\n"), said("loss 2.0\n"))
+    assert found.program == ("output: 'loss 1.0' before, 'loss 2.0' after",)
+    assert found.program_differs
+    gda = said("x GlobalDeviceArray(shape=(2,), dtype=float32) end\n"), said("x Array([1., (2.)], dtype=float32) end\n")
+    assert not report(plan(site()), *gda).program
+
+
+def test_random_output_does_not_count() -> None:
+    runs = [process(V, out=f"took {i} s\nsame\n") for i in (111, 222, 333)]
+    assert not report(plan(site()), *runs).program
+
+
+def test_an_edit_that_differs_explains_the_program() -> None:
+    found = report(plan(site()), process(V, out="1\n"), process(W, out="2\n"))
+    assert found.program
+    assert not found.program_differs
+
+
+# Could not run
+
+
+def errors(before: Run, after: Run) -> tuple[str, ...]:
+    found = judge(plan(site()), before, after, after, command="c")
+    assert not found.judgements or not found.errors
+    assert (found.status() == 2) == bool(found.errors)
+    return found.errors
+
+
+def test_an_original_that_fails() -> None:
+    bad = ProcessRun(
+        0, 1, (LEGACY, failed("AttributeError", "no such thing")), stderr='  File "/w/before/pkg/m.py", line 7, in f\n'
+    )
+    (found,) = errors(run(bad, name="before"), run(process(V)))
+    assert "the old JAX that jaxmigrate emulates" in found
+    assert found.endswith("AttributeError: no such thing (pkg/m.py:7)")
+
+
+def test_both_fail_the_same_way() -> None:
+    bad = process(end=failed("ValueError"))
+    assert "both versions fail before any edited place" in errors(run(bad, name="before"), run(bad))[0]
+    judged = process(V, end=failed("ValueError"))
+    assert errors(run(judged, name="before"), run(judged)) == ()
+    assert errors(run(judged, name="before"), run(process(V, end=failed("AttributeError")))) != ()
+
+
+def test_leaving_by_sys_exit_is_no_failure() -> None:
+    left = process(V, end={"e": "end", "status": 3, "x": error("SystemExit")}, status=3)
+    assert errors(run(left, name="before"), run(left)) == ()
+
+
+def test_time_limits() -> None:
+    late = run(process(V, end=None, status=None), timed_out=True, name="before")
+    assert "time limit" in errors(late, run(process(V)))[0]
+    found = judge(
+        plan(site()), run(process(V), name="before"), run(process(V, end=None, status=None), timed_out=True), run(process(V))
+    )
+    assert found.errors == ()
+    assert found.program_differs
+    assert "time limit" in found.program[0]
+
+
+def test_a_crash_of_the_original() -> None:
+    crash = run(process(V, end=None, status=-11), name="before")
+    assert "signal 11" in errors(crash, run(process(V)))[0]
+
+
+def test_a_crash_of_the_migrated_program() -> None:
+    found = report(plan(site(1), site(2)), process(V, hit(scalar(1), s=2)), process(V, end=None, status=-6))
+    assert [j.verdict for j in found.judgements] == [EQUIVALENT, NOT_REACHED]
+    assert found.program_differs
+    assert "signal 6" in found.program[0]
+
+
+def test_nothing_recorded_or_not_started() -> None:
+    empty = Run("before", (ProcessRun(0, 1, (), stderr="x\nNo module named jax\n"),))
+    assert "No module named jax" in errors(empty, run(process(V)))[0]
+    assert "could not be started: no python" in errors(run(name="before", error="no python"), run(process(V)))[0]
+    assert "did not run" in errors(run(name="before"), run(process(V)))[0]
+
+
+def test_pytest_that_cannot_collect() -> None:
+    start = START | {"program": "pytest"}
+    bad = ProcessRun(0, 2, (start, END | {"status": 2}))
+    assert "could not collect" in errors(run(bad, name="before"), run(process(V)))[0]
+
+
+def test_all_tests_of_the_original_fail() -> None:
+    bad = process(tested("t.py::a", "failed", error("AttributeError")), end=END | {"status": 1}, status=1)
+    assert "all 1 tests fail" in errors(run(bad, name="before"), run(process(V, tested("t.py::a", "passed"))))[0]
+
+
+def test_os_exit_is_judged_by_what_was_recorded() -> None:
+    left = process(V, end=None, status=0)
+    found = report(plan(site()), left, left)
+    assert [j.verdict for j in found.judgements] == [EQUIVALENT]
+    assert any("os._exit" in note for note in found.notes)
+
+
+# Several processes
+
+
+def both(records: Callable[[int], list[Record]], name: str = "after") -> Run:
+    return run(*(process(*records(p), number=p) for p in range(2)), name=name)
+
+
+def test_one_judgement_over_all_processes() -> None:
+    good = both(lambda p: [hit(array(X + p))])
+    bad = both(lambda p: [hit(array(X + 2 * p))])
+    assert judge(plan(site()), good, good, good).judgements[0].verdict is EQUIVALENT
+    (found,) = judge(plan(site()), good, bad, bad).judgements
+    assert (found.verdict, found.process) == (DIFFERENT, 1)
+    assert found.evidence[0].startswith("process 1, evaluation 1: ")
+
+
+def hazard(kind: str, key: str, value: object) -> Record:
+    return {"e": "hazard", "kind": kind, "key": key, "v": value}
+
+
+def test_replicated_inputs_that_differ_come_first_by_name() -> None:
+    same = both(lambda p: [V, hazard("replicated-input", "argument 0 of step", "abc")])
+    assert judge(plan(site()), same, same, same).hazards == ()
+    unlike = both(lambda p: [V, hazard("replicated-input", "argument 0 of step", p)])
+    (found,) = judge(plan(site()), unlike, same, same).hazards
+    assert found.startswith("replicated input argument 0 of step differs between processes 0 and 1")
+
+
+def test_a_mesh_that_is_not_contiguous_is_named() -> None:
+    odd = both(lambda p: [V, hazard("non-contiguous-mesh", "mesh (x=4, y=2)", "process 0 holds (0, 0), (2, 0)")])
+    assert judge(plan(site()), odd, odd, odd).hazards == (
+        "non contiguous mesh: mesh (x=4, y=2) (process 0 holds (0, 0), (2, 0))",
+    )
+
+
+# What counts, and notes
+
+
+def test_edits_in_files_that_are_never_loaded() -> None:
+    other = Plan((), (*plan(site()).edits, Edit(2, "unused.py", 1, 0, "", "", "", "", (2,))))
+    sites = (site(), Site(2, "unused.py", Kind.VALUE, Span(1, 0, 1, 3), Span(1, 0, 1, 3)))
+    both_files = Plan(sites, other.edits)
+    assert verdicts(both_files, process(V), process(V)) == [EQUIVALENT, NOT_REACHED]
+    found = report(both_files, process(V), process(V), scope=frozenset({"m.py"}))
+    assert [j.edit.id for j in found.judgements] == [1]
+    assert "1 edit in 1 file that this program does not load is not counted: unused.py" in found.notes
+    assert verdicts(both_files, process(V), process(V), scope=frozenset({"unused.py"})) == [EQUIVALENT, NOT_REACHED]
+
+
+def test_notes_name_versions_devices_and_tolerances() -> None:
+    backend = {"e": "backend", "platform": "cpu", "devices": 8, "local": 8}
+    before = ProcessRun(0, 0, (LEGACY, V, backend, END))
+    found = report(plan(site()), before, process(V, backend | {"devices": 4}))
+    text = "\n".join(found.notes)
+    assert "the original ran on JAX 0.4.6 emulated on Python 3.12, JAX 0.12.0" in text
+    assert "the original had 8 cpu devices, the migrated program 4 cpu devices" in text
+    assert "float32 1e-05/1e-06" in text
+
+
+def test_what_launching_says_is_said_of_the_program() -> None:
+    noted = run(process(V), name="before", notes=("process 1 ended with status 3",))
+    assert judge(plan(site()), noted, run(process(V)), run(process(V))).program == ("process 1 ended with status 3",)
+
+
+def test_host_local_views_are_noted() -> None:
+    found = only(plan(site()), process(hit(array(X, 8, local=[4, 2]))), process(hit(array(X, 8))))
+    assert found.verdict is EQUIVALENT
+    assert any("host-local shape (4, 2)" in line for line in found.evidence)
+
+
+def test_samples_are_mentioned() -> None:
+    large = np.linspace(1, 2, 5000, dtype=np.float32)
+    found = only(plan(site()), process(hit(ndarray(large))), process(hit(ndarray(large * np.float32(1.0000002)))))
+    assert "1 large array compared by samples" in found.evidence
+
+
+def test_sequences_of_shards_name_the_part_that_differs() -> None:
+    found = only(plan(site()), process(hit(seq(scalar(1), scalar(2)))), process(hit(seq(scalar(1), scalar(3)))))
+    assert [d.where for d in found.differences] == ["[1]"]
