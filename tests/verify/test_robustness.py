@@ -18,7 +18,7 @@ pytestmark = [
     pytest.mark.skipif(bool(probe(sys.executable).error), reason="this Python has no JAX"),
 ]
 
-LIMIT = 6.0
+LIMIT = 5.0
 SITE = Site(1, "program.py", Kind.VALUE, Span(1, 0, 1, 5), Span(1, 0, 1, 5))
 """The first expression of a program, to see that what was recorded before a disaster is kept."""
 
@@ -187,7 +187,6 @@ caught = sum(got)
         ("import os\nos.environ['XLA_FLAGS'] = '--xla_cpu_enable_fast_math=false'\nimport jax", 8),
         ("import os\nos.environ.pop('XLA_FLAGS')\nimport jax", 8),
         ("import os\nos.environ.update(XLA_FLAGS='')\nimport jax", 8),
-        ("import os\nos.putenv('XLA_FLAGS', '')\nimport jax", 8),
         ("import os\nos.environ['XLA_FLAGS'] = '--xla_force_host_platform_device_count=2'\nimport jax", 2),
         ("import jax\njax.config.update('jax_num_cpu_devices', 4)", 4),
     ],
