@@ -117,7 +117,8 @@ def _axes(entry: object) -> tuple[Axis, ...]:
     return tuple(entry) if isinstance(entry, tuple | list) else (entry,)
 
 
-def _what(version: Version) -> str:
+def spec_title(version: Version) -> str:
+    """What errors about a spec call it."""
     if version < (0, 3, 2):
         return "mesh_axes"
     return "GDA mesh_axes" if version < (0, 3, 15) else "pspec to array_mapping"
@@ -126,7 +127,7 @@ def _what(version: Version) -> str:
 def check_divisible(shape: Sequence[int], spec: Spec, sizes: Mapping[Axis, int], version: Version = NEWEST) -> None:
     """Raise what a spec raised that does not fit the shape or the mesh."""
     rest = list(shape)
-    for dim, axes in enumerate(parse_spec(spec, _what(version))):
+    for dim, axes in enumerate(parse_spec(spec, spec_title(version))):
         for axis in axes:
             if rest[dim] % sizes[axis]:
                 raise _indivisible(dim, axis, rest[dim], shape[dim], sizes[axis], version)
@@ -146,7 +147,7 @@ def shard_indices(shape: Sequence[int], spec: Spec, sizes: Mapping[Axis, int], v
     """The index that each device holds, row-major over a mesh whose axes have these names and sizes, in this order."""
     check_divisible(shape, spec, sizes, version)
     plain = (parse_spec(spec) + ((),) * len(shape))[: len(shape)]
-    indices = []
+    indices: list[Index] = []
     for place in itertools.product(*map(range, sizes.values())):
         at = dict(zip(sizes, place, strict=True))
         pieces = zip(shape, plain, strict=True)
