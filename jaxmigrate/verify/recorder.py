@@ -10,9 +10,10 @@ The job is a JSON object: ``program`` (script, module or pytest), ``target``, ``
 A record is a line of JSON. Its key ``e`` says what happened; ``s`` is the site, ``c`` the running test or an empty text, ``n``
 the number of the event from 1 on (values and raises of a site count together, its calls on their own), ``t`` true in a trace:
 
-* ``start``: ``pid python jax jaxlib numpy world legacy``, the last being the version asked for; ``legacy``: ``version jax_array``
-  in force.
-* ``load``: ``path``, a file of the tree that is compiled or loaded. ``lost``: the span of site ``s`` can not be marked.
+* ``start``: ``pid python jax jaxlib numpy world legacy program``, ``legacy`` being the version asked for; ``legacy``:
+  ``version jax_array`` in force.
+* ``load``: ``path``, a file of the tree that is compiled or loaded. ``lost``: site ``s`` can not be
+  marked; ``text`` says where.
 * ``hit``: ``v``, the value of an expression. ``call``: ``v``, what a call of the callable gave that the expression gave.
 * ``raise``: ``x``, the exception that left the expression or the statements; ``of`` is "call" if a call of the callable raised.
 * ``reach``: the statements, the context or the annotation were executed. ``state``: ``v``, name -> value after the statements;
@@ -20,7 +21,8 @@ the number of the event from 1 on (values and raises of a site count together, i
 * ``hazard``: ``kind key v``, undefined behaviour that the emulation saw. ``test``: ``id outcome x``.
 * ``final``: ``v``, arrays, scalars and small containers among the globals of the program at its end.
 * ``backend``: ``platform devices local``, if one was started. ``count``: ``n`` and ``calls``, totals beyond what was recorded.
-* ``end``: ``status x``; missing if the program left by `os._exit` or was killed.
+* ``end``: ``status x``, the exception with ``path`` and ``line`` of the innermost frame in the tree; missing if the program left
+  by `os._exit` or was killed.
 
 A value has a kind ``k``:
 
@@ -313,8 +315,8 @@ class _Describer:
         if _is_deleted(x):
             return {"k": "deleted"}
         placement = getattr(x, "_placement", None)
-        shape, indices, replicas = placement or (x.shape, x.indices, None)
-        numbers = list(replicas) if replicas is not None else _replicas(indices, shape)
+        shape, indices = (x.shape, x.indices) if placement is None else (placement.shape, placement.indices)
+        numbers = _replicas(indices, shape) if placement is None else placement.replica_ids
         shards = [
             _Piece(_device_of(buffer), bounds(index, shape), number, buffer)
             for buffer, index, number in zip(x.device_buffers, indices, numbers)
@@ -1268,6 +1270,7 @@ class _Instrumenter:
         self.owners: Dict[int, Tuple[List[Any], ast.AST]] = {}
         self.values: Dict[int, List[Tuple[int, str]]] = {}
         self.contexts: Dict[int, List[int]] = {}
+        self.marked: List[ast.AST] = []
         self._index(tree)
 
     def _index(self, node: ast.AST) -> None:
@@ -1292,7 +1295,22 @@ class _Instrumenter:
         lost = [mark.id for mark in marks if not self._plan(mark)]
         self._wrap_values()
         self._rebuild_bodies()
+        if any(isinstance(around, (ast.Lambda, ast.GeneratorExp)) for around in self._around_values()):
+            self._tell_handlers()
         return lost
+
+    def _around_values(self) -> Iterator[ast.AST]:
+        for node in self.marked:
+            at: Optional[ast.AST] = node
+            while at is not None and not isinstance(at, ast.stmt):
+                yield at
+                at = self.parents.get(id(at))
+
+    def _tell_handlers(self) -> None:
+        """No statement around a lambda's call need be ours: what catches its exceptions tells us of them."""
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.ExceptHandler) and not isinstance(node, _Handler):
+                node.body.insert(0, _statement(_call("raised", [], node.body[0]), node.body[0]))
 
     def _plan(self, mark: Mark) -> bool:
         if mark.kind in ("value", "watch"):
@@ -1318,6 +1336,7 @@ class _Instrumenter:
         if place is None:
             return self._plan_statements(mark, self._statement(node))
         self.values.setdefault(id(place), []).append((mark.id, "watch" if mark.kind == "watch" else "exit"))
+        self.marked.append(place)
         return self._guard(self._statement(place))
 
     def _plan_definition(self, mark: Mark, node: Any) -> bool:
@@ -1473,6 +1492,10 @@ class _Instrumenter:
         return statements
 
 
+class _Handler(ast.ExceptHandler):
+    """A handler of ours."""
+
+
 class _Wrapper(ast.NodeTransformer):
     """Puts calls around expressions."""
 
@@ -1525,7 +1548,7 @@ def _guarded(statements: List[Any], group: _Group, at: Any) -> Any:
     """The statements in a `try` that tells us of exceptions and lets them pass."""
     raised = _statement(_call("raised", [_constant(site, at) for site in group.raised], at), at)
     name = ast.copy_location(ast.Name("BaseException", ast.Load()), at)
-    handler = ast.copy_location(ast.ExceptHandler(name, None, [raised, ast.copy_location(ast.Raise(), at)]), at)
+    handler = ast.copy_location(_Handler(name, None, [raised, ast.copy_location(ast.Raise(), at)]), at)
     return ast.copy_location(ast.Try(statements, [handler], [], []), at)
 
 
@@ -1538,7 +1561,7 @@ def _state(site: int, name: str, at: Any) -> Any:
     value = ast.copy_location(ast.Name(name, ast.Load()), at)
     told = _statement(_call("state", [_constant(site, at), _constant(name, at), value], at), at)
     kind = ast.copy_location(ast.Name("NameError", ast.Load()), at)
-    handler = ast.copy_location(ast.ExceptHandler(kind, None, [ast.copy_location(ast.Pass(), at)]), at)
+    handler = ast.copy_location(_Handler(kind, None, [ast.copy_location(ast.Pass(), at)]), at)
     return ast.copy_location(ast.Try([told], [handler], [], []), at)
 
 
@@ -1582,7 +1605,7 @@ class Compiler:
             except (SyntaxError, ValueError, TypeError, RecursionError):
                 lost = [mark.id for mark in marks]
                 code = compile(data, path, "exec", dont_inherit=True)
-            self._lost(lost)
+            self._lost(lost, relative)
             return code
         return compile(data, path, "exec", dont_inherit=True)
 
@@ -1591,11 +1614,14 @@ class Compiler:
         relative = self.relative(path)
         if relative is not None:
             self.log.write({"e": "load", "path": relative})
-            self._lost(instrument(tree, self.marks.get(relative, ()), asserts=True))
+            self._lost(instrument(tree, self.marks.get(relative, ()), asserts=True), relative)
 
-    def _lost(self, sites: Iterable[int]) -> None:
+    def _lost(self, sites: Iterable[int], relative: str) -> None:
+        marks = {mark.id: mark for mark in self.marks.get(relative, ())}
         for site in sites:
-            self.log.write({"e": "lost", "s": site})
+            line, column = marks[site].span[:2]
+            text = "{}:{}:{} cannot be watched".format(relative, line, column + 1)
+            self.log.write({"e": "lost", "s": site, "text": text})
 
     def hook(self) -> None:
         """Have imports of files in the tree compiled here; their bytecode is not kept."""
@@ -1608,7 +1634,7 @@ class Compiler:
                 return original(loader, fullname)
             if relative not in self.marks or type(loader).source_to_code is not _PLAIN_LOADER:
                 self.log.write({"e": "load", "path": relative})
-                self._lost(mark.id for mark in self.marks.get(relative, ()))
+                self._lost([mark.id for mark in self.marks.get(relative, ())], relative)
                 return original(loader, fullname)
             return self.code(loader.get_data(path), path, relative)
 
@@ -1830,7 +1856,7 @@ def start(job: Json, log: Log) -> None:
     legacy = (job.get("legacy") or {}).get("version") if job.get("world") == "legacy" else None
     record: Json = {"e": "start", "pid": os.getpid(), "python": ".".join(map(str, sys.version_info[:3]))}
     record.update({name: _version(name) for name in ("jax", "jaxlib", "numpy")})
-    record.update(world=job.get("world", "plain"), legacy=legacy)
+    record.update(world=job.get("world", "plain"), legacy=legacy, program=job["program"])
     log.write(record)
 
 
@@ -1850,7 +1876,7 @@ def _program(job: Json, compiler: Compiler, recorder: Recorder, ending: _Ending)
         status = _exit_status(exit_)
     except BaseException as error:
         recorder.blame(error)
-        ending.error = exception(error)
+        ending.error = dict(exception(error), **_where(error, compiler))
         ending.interrupted = isinstance(error, KeyboardInterrupt)
         _report(error)
         status = 130 if ending.interrupted else 1
@@ -1859,6 +1885,16 @@ def _program(job: Json, compiler: Compiler, recorder: Recorder, ending: _Ending)
     _backend(recorder.log)
     ending.status = status & 0xFF
     return ending.status
+
+
+def _where(error: BaseException, compiler: Compiler) -> Json:
+    """The innermost place in the tree that an exception passed."""
+    found: Json = {}
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        relative = compiler.relative(frame.f_code.co_filename)
+        if relative is not None:
+            found = {"path": relative, "line": line}
+    return found
 
 
 def _exit_status(error: SystemExit) -> int:
