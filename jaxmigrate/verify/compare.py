@@ -203,7 +203,8 @@ def _content(value: Json) -> Any:
     if digest is None:
         return _assembled(value)
     data = _decode(digest) if digest.get("all") else None
-    return None if data is None else data.reshape(cast("list[int]", value["shape"]))
+    shape = cast("list[int]", value["shape"])
+    return data.reshape(shape) if data is not None and data.size == math.prod(shape) else None
 
 
 def _assembled(value: Json) -> Any:
@@ -327,11 +328,14 @@ def _ndarray(c: _Context, before: Json, after: Json, where: str) -> None:
     digests = before.get("v"), after.get("v")
     if found == len(c.out.differences) and digests[0] and digests[1]:
         _digests(c, cast("Json", digests[0]), cast("Json", digests[1]), cast("list[int]", before["shape"]), where)
+    for i, (a, b) in enumerate(zip(_items(before, "items"), _items(after, "items"), strict=False)):
+        _value(c, a, b, f"{where}.flat[{i}]")
 
 
 def _digests(c: _Context, before: Json, after: Json, shape: Sequence[int], where: str) -> bool:
     """Compare data by hash, then by the elements that were kept; report the first that differs."""
-    if before.get("h") == after.get("h") and before.get("dtype") == after.get("dtype"):
+    hashes = before.get("h"), after.get("h")
+    if hashes[0] is not None and hashes[0] == hashes[1] and before.get("dtype") == after.get("dtype"):
         return True
     dtype = str(before.get("dtype"))
     if dtype != after.get("dtype") or before.get("n") != after.get("n"):
@@ -349,7 +353,7 @@ def _digests(c: _Context, before: Json, after: Json, shape: Sequence[int], where
             a, b, wrong = a.reshape(shape), b.reshape(shape), wrong.reshape(shape)
         _differing(c, a, b, wrong, where, sampled=not complete)
         return False
-    if not complete and allowed == EXACT:
+    if not complete and allowed == EXACT and None not in hashes:
         c.out.differ("values", "other data (no sampled element differs, the hash does)", "other data", where)
         return False
     c.out.sampled += not complete
@@ -417,8 +421,8 @@ def _scalar(c: _Context, before: Json, after: Json, where: str) -> None:
         a, b = np.asarray(_number(before)), np.asarray(_number(after))
         if unequal(a, b, bounds(_precision(a, b), c.tolerance)):
             c.out.differ("value", before.get("v"), after.get("v"), where)
-    elif kind == "str" and before.get("v") != after.get("v"):
-        if not same_text(str(before.get("v")), str(after.get("v"))):
+    elif kind == "str" and before != after:
+        if "h" in before or not same_text(str(before.get("v")), str(after.get("v"))):
             c.out.differ("value", repr(before.get("v")), repr(after.get("v")), where)
     elif before.get("v") != after.get("v"):
         c.out.differ("value", before.get("v"), after.get("v"), where)
@@ -449,8 +453,8 @@ def _seq(c: _Context, before: Json, after: Json, where: str) -> None:
         _value(c, a, b, f"{where}[{i}]")
 
 
-def _items(value: Json) -> list[Json]:
-    return cast("list[Json]", value.get("v") or [])
+def _items(value: Json, key: str = "v") -> list[Json]:
+    return cast("list[Json]", value.get(key) or [])
 
 
 def _map(c: _Context, before: Json, after: Json, where: str) -> None:
@@ -459,6 +463,8 @@ def _map(c: _Context, before: Json, after: Json, where: str) -> None:
         c.out.differ("type", before.get("t"), after.get("t"), where)
     old, new = _pairs(before), _pairs(after)
     c.out.facts += not old and not new
+    if before.get("n") != after.get("n") and len(old) == len(new):
+        c.out.differ("length", before.get("n"), after.get("n"), where)
     for key in [*old, *(k for k in new if k not in old)]:
         name = _described(old[key][0] if key in old else new[key][0])
         if key not in old or key not in new:
@@ -499,10 +505,10 @@ def _set(c: _Context, before: Json, after: Json, where: str) -> None:
 
 
 def _record(c: _Context, before: Json, after: Json, where: str) -> None:
-    names = str(before.get("t")).lstrip("_"), str(after.get("t")).lstrip("_")
+    names = [str(v.get("t")).rpartition(".")[2].lstrip("_") for v in (before, after)]
     if names[0] != names[1]:
         c.out.facts += 1
-        c.out.differ("type", *names, where)
+        c.out.differ("type", names[0], names[1], where)
     old, new = cast("dict[str, Json]", before.get("v") or {}), cast("dict[str, Json]", after.get("v") or {})
     for name in sorted({*old, *new}):
         if name in old and name in new:

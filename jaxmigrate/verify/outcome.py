@@ -254,6 +254,7 @@ def _mentioned(name: str, sites: Sequence[Site]) -> bool:
 # Output
 
 _COPY = re.compile(r"(?:/[^\s'\":/]+)*/(?:before|after|again)(?=[/\s'\"):,]|$)", re.MULTILINE)
+NOT_THE_PROGRAMS = ("[Gloo] ",)
 _LITERAL = re.compile(r"\bArray\(shape=")
 
 
@@ -277,8 +278,9 @@ def _output(out: Outcome, runs: tuple[Run, Run, Run], traces: tuple[Traces, Trac
 
 
 def lines(text: str) -> list[str]:
-    """The lines of an output without blanks, addresses and names of the copies."""
-    return [line for raw in plain(_COPY.sub("<copy>", text)).split("\n") if (line := raw.strip())]
+    """The lines of an output without blanks, addresses, names of the copies and what XLA says in between."""
+    stripped = (raw.strip() for raw in plain(_COPY.sub("<copy>", text)).split("\n"))
+    return [line for line in stripped if line and not line.startswith(NOT_THE_PROGRAMS)]
 
 
 def _without_contents(text: list[str]) -> list[str]:
@@ -358,7 +360,7 @@ def _unlike(key: str, values: Mapping[int, object]) -> str:
 
 def circumstances(before: Run, after: Run, traces: tuple[Traces, Traces]) -> Iterator[str]:
     """What the reader should know of the runs."""
-    starts = [next(iter(side.values())).one("start") or {} if side else {} for side in traces]
+    starts = [_start(side) for side in traces]
     yield _versions(*starts)
     yield from _backends(*traces)
     for run, side in zip((before, after), traces, strict=True):
@@ -370,11 +372,20 @@ def circumstances(before: Run, after: Run, traces: tuple[Traces, Traces]) -> Ite
                 yield f"{_version(run)}: {record.get('text') or record.get('why') or record}"
 
 
+def _start(side: Traces) -> Json:
+    """Where the first process ran, and which old JAX it saw."""
+    first = next(iter(side.values()), None)
+    if first is None:
+        return {}
+    return (first.one("start") or {}) | {"legacy": (first.one("legacy") or first.one("start") or {}).get("version")}
+
+
 def _versions(old: Json, new: Json) -> str:
     def named(start: Json) -> str:
         return f"Python {start.get('python')}, JAX {start.get('jax')}"
 
-    emulated = f"JAX {old.get('legacy')} emulated on " if old.get("world") == "legacy" else ""
+    version = f"JAX {old['legacy']}" if old.get("legacy") else "the old JAX"
+    emulated = f"{version} emulated on " if old.get("world") == "legacy" else ""
     if named(old) == named(new):
         return (
             f"the original ran on {emulated}{named(old)}, the migrated program on the same without emulation"

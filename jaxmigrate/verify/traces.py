@@ -40,7 +40,7 @@ class Event:
 
 
 Stream = tuple[int, str, str]
-"""Site, test, and one of ``value``, ``call``, ``reach``, ``state``: what is counted together."""
+"""Site, test, and one of ``value``, ``call``, ``reach``, ``state NAME``: what is counted together."""
 
 STREAMS = {"hit": "value", "call": "call", "reach": "reach", "state": "state"}
 
@@ -52,7 +52,7 @@ class Trace:
     process: ProcessRun
     streams: dict[Stream, list[Event]] = field(default_factory=lambda: defaultdict(list))
     kinds: dict[str, list[Json]] = field(default_factory=lambda: defaultdict(list))
-    totals: dict[int, int] = field(default_factory=dict)
+    totals: dict[tuple[int, str], int] = field(default_factory=dict)
 
     def of(self, site: int) -> Iterator[tuple[Stream, list[Event]]]:
         """The streams of a site."""
@@ -72,9 +72,11 @@ def read(process: ProcessRun) -> Trace:
         if "s" not in record or kind == "count":
             trace.kinds[kind].append(record)
             if kind == "count":
-                trace.totals[_int(record["s"])] = _int(record.get("n"))
+                trace.totals[_int(record["s"]), str(record.get("c") or "")] = _int(record.get("n"))
             continue
         stream = STREAMS.get(kind, "call" if record.get("of") == "call" else "value")
+        if stream == "state":
+            stream = f"state {', '.join(sorted(cast(Json, record.get('v') or {})))}"
         events = trace.streams[_int(record["s"]), str(record.get("c") or ""), stream]
         events.append(Event(order, _int(record.get("n") or len(events) + 1), record))
     return trace
@@ -129,7 +131,7 @@ class SiteResult:
     callable: bool = False
     """Whether it gave a function."""
     calls: int = 0
-    """How many calls of that function there were, in either run."""
+    """How many calls of that function there were in either run, not counting those that give another function."""
     in_trace: bool = False
     converted: bool = False
     first: dict[int, tuple[int, int]] = field(default_factory=dict)
@@ -193,16 +195,21 @@ def _compare_process(result: SiteResult, process: int, old: Trace, new: Trace, t
 
 def _times(streams: Mapping[Stream, list[Event]], trace: Trace, site: Site) -> int:
     counted = sum(max((e.n for e in events), default=0) for key, events in streams.items() if key[2] in ("value", "reach"))
-    return max(counted, trace.totals.get(site.id, 0)) or sum(len(events) for events in streams.values())
+    total = sum(n for (number, _), n in trace.totals.items() if number == site.id)
+    return max(counted, total) or sum(len(events) for events in streams.values())
 
 
 def _look(result: SiteResult, event: Event) -> None:
     result.in_trace |= bool(event.record.get("t"))
     kind = event.record.get("e")
     if kind == "call" or event.record.get("of") == "call":
-        result.calls += 1
-    elif kind == "hit" and event.value.get("k") == "opaque" and event.value.get("t") == "function":
+        result.calls += not _is_function(event)
+    elif kind == "hit" and _is_function(event):
         result.callable = True
+
+
+def _is_function(event: Event) -> bool:
+    return event.value.get("k") == "opaque" and event.value.get("t") == "function"
 
 
 def _compare_stream(
@@ -227,7 +234,7 @@ def _left_over(
     """Evaluations without a partner must equal one of the other run: a callback may run once instead of once per device."""
     old, new = sides
     totals = tuple(max((e.n for e in events), default=0) for events in sides)
-    what = {"call": "called", "state": "executed"}.get(key[2], "evaluated")
+    what = {"call": "called", "value": "evaluated"}.get(key[2], "executed")
     numbers = {e.n for e in old} & {e.n for e in new}
     for mine, others, first in ((old, new, True), (new, old, False)):
         for event in mine:
@@ -278,9 +285,6 @@ def _examine(result: SiteResult, old: Event, new: Event, tolerance: Tolerance) -
             out.differences += [_named(name, d) for d in part.differences]
             out.facts, out.sampled = out.facts + part.facts, out.sampled + part.sampled
             out.notes += part.notes
-        if ("return" in old.value) != ("return" in new.value):
-            words = ["returns" if "return" in e.value else "goes on" for e in (old, new)]
-            out.differ("return", words[0], words[1], "")
         return out, any(_abstract(cast(Json, v)) for v in old.value.values())
     return examine(old.value, new.value, tolerance, converted=result.converted), _abstract(old.value)
 

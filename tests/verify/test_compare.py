@@ -157,6 +157,34 @@ def test_large_arrays_are_equal_by_hash_or_by_samples() -> None:
     assert aspects(ndarray(large), ndarray(large + 1)) == ["values"]
 
 
+def test_large_arrays_that_were_not_hashed_are_compared_by_samples() -> None:
+    large, other = ndarray(np.arange(5000)), ndarray(np.arange(5000) + 1)
+    large["v"]["h"] = other["v"]["h"] = None
+    assert aspects(large, other) == ["values"]
+    assert examine(large, large).sampled == 1
+
+
+def test_arrays_of_objects_by_their_items() -> None:
+    objects = {"k": "ndarray", "shape": [1], "dtype": "object", "v": None, "items": [scalar(1)]}
+    assert aspects(objects, objects) == []
+    assert aspects(objects, objects | {"items": [scalar(2)]}) == ["value"]
+
+
+def test_records_by_the_name_of_their_class_and_their_fields() -> None:
+    state = {"k": "record", "t": "pkg.a._State", "v": {"w": scalar(1)}}
+    assert aspects(state, state | {"t": "pkg.b.State"}) == []
+    assert aspects(state, state | {"t": "pkg.a.Other"}) == ["type"]
+    assert aspects(state, state | {"v": {}}) == ["fields"]
+    (found,) = compare(state, state | {"v": {"w": scalar(2)}})
+    assert found.where == ".w"
+
+
+def test_long_texts_and_containers_that_were_cut() -> None:
+    text = {"k": "scalar", "t": "str", "v": "a", "n": 70000, "h": "x"}
+    assert aspects(text, text | {"h": "y"}) == ["value"]
+    assert aspects({"k": "map", "t": "dict", "n": 300, "v": []}, {"k": "map", "t": "dict", "n": 301, "v": []}) == ["length"]
+
+
 def test_large_integers_without_a_differing_sample_still_differ_by_hash() -> None:
     large = np.arange(5000)
     other = large.copy()

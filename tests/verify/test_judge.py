@@ -14,7 +14,8 @@ EQUIVALENT, DIFFERENT, NOT_REACHED, NONDETERMINISTIC, NOT_COMPARABLE = Verdict
 Record = dict[str, Any]
 
 START: Record = {"e": "start", "python": "3.12", "jax": "0.12.0", "world": "plain"}
-LEGACY = START | {"world": "legacy", "legacy": "0.4.6"}
+LEGACY = START | {"world": "legacy", "legacy": "auto"}
+INSTALLED: Record = {"e": "legacy", "version": "0.4.6", "jax_array": False}
 LOAD: Record = {"e": "load", "path": "m.py"}
 END: Record = {"e": "end", "status": 0, "x": None}
 
@@ -45,8 +46,8 @@ def reach(s: int = 1, n: int = 1) -> Record:
     return {"e": "reach", "s": s, "n": n, "c": ""}
 
 
-def state(values: dict[str, Record], s: int = 1, n: int = 1) -> Record:
-    return {"e": "state", "s": s, "n": n, "c": "", "v": values}
+def state(name: str, value: Record, s: int = 1, n: int = 1) -> Record:
+    return {"e": "state", "s": s, "n": n, "c": "", "v": {name: value}}
 
 
 def error(family: str, kind: str | None = None, message: str = "no") -> Record:
@@ -61,7 +62,7 @@ def final(**values: Record) -> Record:
     return {"e": "final", "v": values}
 
 
-def tested(name: str, outcome: str, x: Record | None = None) -> Record:
+def of_test(name: str, outcome: str, x: Record | None = None) -> Record:
     return {"e": "test", "id": name, "outcome": outcome, "x": x}
 
 
@@ -152,6 +153,13 @@ def test_a_function_that_is_never_called_is_not_reached() -> None:
     found = only(plan(site()), process(gives, x), process(gives, x))
     assert found.verdict is NOT_REACHED
     assert found.evidence == ("it gives a function that is never called",)
+
+
+def test_a_decorator_whose_function_is_never_called_is_not_reached() -> None:
+    decorates = process(hit(opaque("partial")), call(opaque("jit")), final(x=array(X)))
+    assert verdicts(plan(site()), decorates, decorates) == [NOT_REACHED]
+    used = process(hit(opaque("partial")), call(opaque("jit")), call(array(X), 2))
+    assert verdicts(plan(site()), used, used) == [EQUIVALENT]
 
 
 # Not reached
@@ -351,16 +359,23 @@ def test_imports_are_guilty_only_if_nothing_else_can_be() -> None:
 
 def test_names_bound_in_a_block_are_compared() -> None:
     block = site(1, Kind.STATEMENT, names=("mesh", "return"))
-    same, other = state({"x": scalar(1)}), state({"x": scalar(2)})
+    same, other = state("x", scalar(1)), state("x", scalar(2))
     assert verdicts(plan(block), process(reach(), same), process(reach(), same)) == [EQUIVALENT]
     found = only(plan(block), process(reach(), same), process(reach(), other))
     assert found.verdict is DIFFERENT
     assert "value of x differs: 1 before, 2 after" in found.evidence[0]
 
 
+def test_each_name_of_a_block_is_counted_on_its_own() -> None:
+    block = site(1, Kind.STATEMENT, names=("x", "y"))
+    ran = process(reach(), state("x", scalar(1)), state("y", scalar(2)))
+    assert verdicts(plan(block), ran, ran) == [EQUIVALENT]
+    assert verdicts(plan(block), ran, process(reach(), state("x", scalar(1)), state("y", scalar(3)))) == [DIFFERENT]
+
+
 def test_a_block_that_returns_against_one_that_goes_on() -> None:
     block = site(1, Kind.STATEMENT)
-    found = only(plan(block), process(reach(), state({"return": scalar(1)})), process(reach(), state({"x": scalar(1)})))
+    found = only(plan(block), process(reach(), state("return", scalar(1))), process(reach(), state("x", scalar(1))))
     assert found.verdict is DIFFERENT
 
 
@@ -487,7 +502,7 @@ def test_final_values_that_are_random_do_not_count() -> None:
 
 def test_tests_by_outcome() -> None:
     def tests(a: str, b: str) -> ProcessRun:
-        return process(V, tested("t.py::a", a), tested("t.py::b", b, error("AssertionError") if b == "failed" else None))
+        return process(V, of_test("t.py::a", a), of_test("t.py::b", b, error("AssertionError") if b == "failed" else None))
 
     assert not report(plan(site()), tests("passed", "passed"), tests("passed", "passed")).program
     found = report(plan(site()), tests("passed", "passed"), tests("passed", "failed"))
@@ -509,6 +524,11 @@ def test_output_after_normalisation() -> None:
     assert found.program_differs
     gda = said("x GlobalDeviceArray(shape=(2,), dtype=float32) end\n"), said("x Array([1., (2.)], dtype=float32) end\n")
     assert not report(plan(site()), *gda).program
+
+
+def test_what_xla_prints_is_not_the_programs() -> None:
+    a, b = (process(V, out=f"[Gloo] Rank {i} is connected to 7 peer ranks\nsame\n") for i in (1, 2))
+    assert not report(plan(site()), a, b).program
 
 
 def test_random_output_does_not_count() -> None:
@@ -591,8 +611,8 @@ def test_pytest_that_cannot_collect() -> None:
 
 
 def test_all_tests_of_the_original_fail() -> None:
-    bad = process(tested("t.py::a", "failed", error("AttributeError")), end=END | {"status": 1}, status=1)
-    assert "all 1 tests fail" in errors(run(bad, name="before"), run(process(V, tested("t.py::a", "passed"))))[0]
+    bad = process(of_test("t.py::a", "failed", error("AttributeError")), end=END | {"status": 1}, status=1)
+    assert "all 1 tests fail" in errors(run(bad, name="before"), run(process(V, of_test("t.py::a", "passed"))))[0]
 
 
 def test_os_exit_is_judged_by_what_was_recorded() -> None:
@@ -653,7 +673,7 @@ def test_edits_in_files_that_are_never_loaded() -> None:
 
 def test_notes_name_versions_devices_and_tolerances() -> None:
     backend = {"e": "backend", "platform": "cpu", "devices": 8, "local": 8}
-    before = ProcessRun(0, 0, (LEGACY, V, backend, END))
+    before = ProcessRun(0, 0, (LEGACY, INSTALLED, V, backend, END))
     found = report(plan(site()), before, process(V, backend | {"devices": 4}))
     text = "\n".join(found.notes)
     assert "the original ran on JAX 0.4.6 emulated on Python 3.12, JAX 0.12.0" in text
