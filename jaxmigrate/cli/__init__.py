@@ -12,7 +12,7 @@ import click
 
 from jaxmigrate import __version__
 
-COMMANDS = ("rewrite", "run", "codemods", "explain")
+COMMANDS = ("rewrite", "verify", "run", "codemods", "explain")
 """Each is the module of its name, imported when it is used, with the attribute ``command``."""
 
 FAILED = 2

@@ -17,7 +17,7 @@ from jaxmigrate.verify.copy import Workspace, root_of
 from jaxmigrate.verify.judge import judge
 from jaxmigrate.verify.launch import probe, run_all
 from jaxmigrate.verify.model import Job, Plan, Program, Report, Run, Tolerance, World
-from jaxmigrate.verify.plan import loaded_scope, only, plan_against, plan_rewrite
+from jaxmigrate.verify.plan import PlanError, loaded_scope, only, plan_against, plan_rewrite
 
 OLDEST_EMULATION = Version.parse("0.9.0")
 """The oldest JAX on which `jaxmigrate.legacy` emulates the old one."""
@@ -102,7 +102,10 @@ def _plan(request: Request, root: str) -> Plan:
     if request.against is not None:
         if not os.path.exists(request.against):
             raise WrongRequest(f"--against: {request.against!r} does not exist")
-        plan = plan_against(request.against, root, _script(request))
+        try:
+            plan = plan_against(request.against, root, _script(request))
+        except PlanError as error:
+            raise WrongRequest(str(error)) from None
     else:
         plan = plan_rewrite(root, request.settings, paths=request.paths, exclude=request.exclude, base=request.exclude_base)
     unknown = request.edits - {edit.id for edit in plan.edits}
@@ -132,7 +135,7 @@ def _run(request: Request, plan: Plan, root: str, workspace: Workspace) -> Mappi
         return Job(
             name=name,
             program=request.program,
-            target=request.target if request.program is Program.MODULE else workspace.target(name),
+            target=_target(request, workspace, name),
             args=request.args,
             root=workspace.root(name),
             cwd=workspace.cwd(name),
@@ -157,6 +160,14 @@ def _run(request: Request, plan: Plan, root: str, workspace: Workspace) -> Mappi
     ]
     with tempfile.TemporaryDirectory(prefix="jaxmigrate-") as folder:
         return run_all(jobs, Path(folder))
+
+
+def _target(request: Request, workspace: Workspace, name: str) -> str:
+    """What the run of this name starts: the path in its copy, with the ``::test`` that a path of tests may end in."""
+    if request.program is Program.MODULE:
+        return request.target
+    _, colons, test = request.target.partition("::")
+    return f"{workspace.target(name)}{colons}{test}"
 
 
 def _search_in_copy(root: str, copy: str) -> tuple[tuple[str, str], ...]:
