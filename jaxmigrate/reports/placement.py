@@ -60,14 +60,14 @@ def _label(bounds: Bounds) -> str:
 
 
 def devices(ids: Iterable[int]) -> str:
-    """``0-3, 6``."""
+    """``0-3, 6, 7``."""
     runs: list[list[int]] = []
     for i in sorted(ids):
         if runs and i == runs[-1][-1] + 1:
             runs[-1].append(i)
         else:
             runs.append([i])
-    return ", ".join(str(r[0]) if len(r) == 1 else f"{r[0]}-{r[-1]}" for r in runs) or "-"
+    return ", ".join(f"{r[0]}-{r[-1]}" if len(r) > 2 else ", ".join(map(str, r)) for r in runs) or "-"
 
 
 def shape(placement: Placement) -> str:

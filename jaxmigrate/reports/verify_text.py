@@ -111,7 +111,7 @@ def _judgement(judgement: Judgement, width: int) -> Iterator[Line]:
         yield from _side("-", edit.before, edit.column)
         yield from _side("+", edit.after, edit.column)
         for difference in judgement.differences:
-            yield from _difference(difference, width)
+            yield from _difference(difference, judgement.evidence[:1], width)
         if judgement.reproduce:
             yield f"    again: {judgement.reproduce}", "cyan"
 
@@ -128,11 +128,15 @@ def _side(sign: str, source: str, column: int) -> Iterator[Line]:
         yield f"    {sign} ... {count(len(shown) - LINES, 'more line')}", style
 
 
-def _difference(difference: Difference, width: int) -> Iterator[Line]:
+def _difference(difference: Difference, said: tuple[str, ...], width: int) -> Iterator[Line]:
+    """What differs, unless the evidence has said it; where devices hold something else, their picture."""
     place = f" of {display(difference.where)}" if difference.where else ""
-    yield f"    {difference.aspect}{place}: {display(difference.before)} -> {display(difference.after)}", ""
+    texts = f"{difference.before} before, {difference.after} after"
     if difference.placements:
+        yield f"    {difference.aspect}{place}:", ""
         yield from ((f"      {line}".rstrip(), "") for line in drawn(*difference.placements, width - 6))
+    elif not any(texts in line for line in said):
+        yield f"    {difference.aspect}{place}: {display(texts)}", ""
 
 
 def _short_of(report: Report, require: float) -> Iterator[str]:

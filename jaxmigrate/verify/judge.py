@@ -27,6 +27,9 @@ HINTS = (
 )
 """What values that change from run to run hang on, by the words of the code around them."""
 
+SHORT = 120
+"""Characters of two values that evidence quotes; longer ones are only among the differences."""
+
 
 def judge(
     plan: Plan,
@@ -255,7 +258,7 @@ class _Case:
     def _equal(self, result: SiteResult, watches: Sequence[SiteResult]) -> _Ruling:
         outcomes = sum(w.facts for w in watches)
         around = f", and {_number(outcomes, 'value')} of the calls around it" if outcomes else ""
-        unit = "moment" if result.calls else "evaluation"
+        unit = "call" if result.calls else "evaluation"
         text = f"{_number(result.facts, 'value')} compared equal in {_number(result.moments, unit)}{around}"
         return _Ruling(Verdict.EQUIVALENT, [text, *_particulars(result)])
 
@@ -355,7 +358,8 @@ def _where(found: Found, processes: int) -> str:
     parts = [f"process {found.process}" if processes > 1 else "", found.test, found.moment]
     at = ", ".join(part for part in parts if part)
     place = f" of {d.where}" if d.where else ""
-    return f"{at}: {d.aspect}{place} differs: {d.before} before, {d.after} after"
+    texts = f": {d.before} before, {d.after} after" if len(d.before + d.after) <= SHORT else ""
+    return f"{at}: {d.aspect}{place} differs{texts}"
 
 
 def _ran(result: SiteResult) -> str:

@@ -38,9 +38,9 @@ def bounds(dtype: str, tolerance: Tolerance | None = None) -> tuple[float, float
 
 def tolerances(tolerance: Tolerance | None = None) -> str:
     """One sentence for the report that states the tolerances."""
-    parts = (f"{name} {rtol:g}/{atol:g}" for name in TOLERANCES for rtol, atol in [bounds(name, tolerance)])
-    rtol, atol = bounds("float8", tolerance)
-    return f"floats may differ by rtol/atol: {', '.join(parts)}, 8-bit floats {rtol:g}/{atol:g}; everything else not at all"
+    names = ("float64", "float32", "float16", "bfloat16", "float8")
+    parts = (f"{name} {rtol:g}/{atol:g}" for name in names for rtol, atol in [bounds(name, tolerance)])
+    return f"floats may differ by rtol/atol {', '.join(parts)}, complex numbers as their parts, all else not at all"
 
 
 def unequal(before: Any, after: Any, allowed: tuple[float, float]) -> Any:

@@ -44,7 +44,7 @@ train.py:1:5: from-gda [1] equivalent: 8 values compared equal in 8 evaluations
 train.py:2:5: from-gda [2] different: evaluation 1: placement differs: device 0: [0:2, 0:4] before, device 0: [0:4, 0:2] after
     - old(x)
     + new(x)
-    placement: device 0: [0:2, 0:4] -> device 0: [0:4, 0:2]
+    placement:
       before (8, 4)    after (8, 4)
             0:4              0:2   2:4
       0:2 | 0   |      0:4 | 0   | 1   |
@@ -99,6 +99,14 @@ def test_hostile_text_stays_on_its_line() -> None:
     text = render(Report((odd,)))
     assert "\x1b" not in text
     assert "x\\ny" in text
+
+
+def test_what_the_evidence_says_is_not_said_again() -> None:
+    value = Difference("value", "True", "False")
+    short = judgement(1, Verdict.DIFFERENT, "evaluation 1: value differs: True before, False after", differences=(value,))
+    assert render(Report((short,))).count("True before, False after") == 1
+    other = judgement(1, Verdict.DIFFERENT, "evaluation 1: something", differences=(value,))
+    assert "    value: True before, False after\n" in render(Report((other,)))
 
 
 def test_long_sources_are_cut() -> None:
