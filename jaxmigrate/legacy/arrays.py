@@ -41,7 +41,6 @@ from .sharded import (
 from .single import (
     ARRAY_MEMBERS,
     DEVICE_MEMBERS,
-    SHARDING_MEMBERS,
     Buffer,
     DeviceArray,
     DeviceArrayProtocol,
@@ -54,7 +53,6 @@ from .single import (
 __all__ = [
     "ARRAY_MEMBERS",
     "DEVICE_MEMBERS",
-    "SHARDING_MEMBERS",
     "Buffer",
     "CppShardedDeviceArray",
     "DeviceArray",
@@ -97,11 +95,7 @@ def register() -> None:
     for cls in HOST_LOCAL:
         _register(cls, abstract, as_array)
     _register(GlobalDeviceArray, _abstract_gda, _array_of_gda)
-    for table, owner in (
-        (ARRAY_MEMBERS, ArrayImpl),
-        (DEVICE_MEMBERS, _device_class()),
-        (SHARDING_MEMBERS, jax.sharding.Sharding),
-    ):
+    for table, owner in ((ARRAY_MEMBERS, ArrayImpl), (DEVICE_MEMBERS, _device_class())):
         for name, member in table.items():
             _journal.attribute(owner, name, member)
 

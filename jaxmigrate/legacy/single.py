@@ -1,14 +1,14 @@
 """DeviceArray: the types that old programs tested for, and the members that arrays of one device have lost since.
 
-The arrays themselves are those of the installed JAX. `ARRAY_MEMBERS`, `DEVICE_MEMBERS` and `SHARDING_MEMBERS` are to be set
-on its classes. ``x.device()`` works although ``x.device`` is a property now, because devices become callable.
+The arrays themselves are those of the installed JAX. `ARRAY_MEMBERS` and `DEVICE_MEMBERS` are to be set on its
+classes. ``x.device()`` works although ``x.device`` is a property now, because devices become callable.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 import jax
 import numpy as np
@@ -141,6 +141,16 @@ class DeviceList(list[object]):
         return not self == other
 
 
+def device(self: jax.Array) -> object:
+    """The device, which can be called; several devices give something that can only be called in vain."""
+    held = self.sharding.device_set
+    return next(iter(held)) if len(held) == 1 else _several
+
+
+def _several() -> NoReturn:
+    raise ValueError("Length of devices is greater than 1. Please use `.devices()`.")
+
+
 def devices(self: jax.Array) -> DeviceList:
     """The devices of all processes that hold a part."""
     self._check_if_deleted()
@@ -216,6 +226,7 @@ ARRAY_MEMBERS: dict[str, object] = {
     "device_buffer": property(device_buffer),
     "device_buffers": property(device_buffers),
     "block_host_until_ready": block_host_until_ready,
+    "device": property(device),
     "devices": devices,
     "_device": property(sticky_device),
     "sharding_spec": property(sharding_spec),
@@ -236,10 +247,4 @@ def call_device(self: object) -> object:
     return self
 
 
-def call_sharding(self: object) -> object:
-    """What ``x.device()`` gave for an array on several devices."""
-    raise ValueError("Length of devices is greater than 1. Please use `.devices()`.")
-
-
 DEVICE_MEMBERS: dict[str, Callable[[object], object]] = {"__call__": call_device}
-SHARDING_MEMBERS: dict[str, Callable[[object], object]] = {"__call__": call_sharding}
