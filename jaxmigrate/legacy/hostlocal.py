@@ -74,7 +74,7 @@ def _pieces(value: Any, placed: Sequence[indices.Placed]) -> list[Any]:
 
 def _buffers_in_place(value: Any, placed: Sequence[indices.Placed]) -> list[Any] | None:
     """The buffers of a value that lies already as it should, as those of a result of pjit usually do."""
-    if not isinstance(value, arrays.ShardedDeviceArray):
+    if not isinstance(value, arrays.HostLocalArray):
         return None
     held = {
         next(iter(buffer.sharding.device_set)).id: (indices.key(index), buffer)
@@ -88,7 +88,7 @@ def _buffers_in_place(value: Any, placed: Sequence[indices.Placed]) -> list[Any]
 
 def is_array(value: object) -> bool:
     """Whether it is an array of old JAX or NumPy."""
-    return isinstance(value, (np.ndarray, np.generic, jax.Array, arrays.ShardedDeviceArray))
+    return isinstance(value, (np.ndarray, np.generic, jax.Array, arrays.HostLocalArray))
 
 
 def is_scalar(value: object) -> bool:

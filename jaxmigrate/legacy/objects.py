@@ -10,7 +10,7 @@ import jax
 from jax import tree_util
 from jax._src import mesh as modern_mesh
 
-from . import arrays, functions, hostcallback, indices, pjit, pmap, resources, serialization, specs, state
+from . import arrays, functions, hostcallback, indices, pjit, pmap, positional, resources, serialization, specs, state
 
 Mesh = jax.sharding.Mesh
 
@@ -245,8 +245,8 @@ _MODULES: dict[str, dict[str, object]] = {
     "jax.experimental.pjit": _PJIT,
     "jax._src.pjit": _PJIT,
     "jax.experimental.sharding": {"PmapSharding": specs.PmapSharding},
-    "jax.sharding": {"PmapSharding": specs.PmapSharding},
-    "jax._src.sharding": {"PmapSharding": specs.PmapSharding},
+    "jax.sharding": {"PmapSharding": specs.PmapSharding, "PositionalSharding": positional.PositionalSharding},
+    "jax._src.sharding": {"PmapSharding": specs.PmapSharding, "PositionalSharding": positional.PositionalSharding},
     "jax.lib.xla_client": {**_DEVICE_ARRAY, "DeviceArrayBase": arrays.DeviceArray},
     "jax.lib.xla_extension": {**_DEVICE_ARRAY, "DeviceArrayBase": arrays.DeviceArray, "PyLocalBuffer": arrays.DeviceArray},
 }

@@ -10,6 +10,7 @@ import jax
 import numpy as np
 from jax import tree_util
 from jax._src import core
+from jax._src.array import ArrayImpl
 from jax._src.interpreters import ad
 
 from . import arrays, hostlocal, indices, resources, state
@@ -203,7 +204,7 @@ class _Bound:
         if isinstance(leaf, arrays.GlobalDeviceArray):
             _check_gda(leaf, entry)
             return hostlocal.from_gda(leaf)
-        if isinstance(leaf, jax.Array) and _stays(leaf, self.mesh, _spec(entry)):
+        if isinstance(leaf, ArrayImpl) and _stays(leaf, self.mesh, _spec(entry)):
             return leaf
         return hostlocal.to_global(leaf, self.mesh, _spec(entry), call)
 
@@ -335,7 +336,7 @@ def _traced_sharding(mesh: Any, leaf: Any, entry: Entry) -> Any:
 def _traced_value(leaf: Any, sharding: Any) -> Any:
     if isinstance(leaf, arrays.GlobalDeviceArray):
         return hostlocal.from_gda(leaf)
-    if isinstance(leaf, arrays.ShardedDeviceArray):
+    if isinstance(leaf, arrays.HostLocalArray):
         return np.asarray(leaf)
     if isinstance(leaf, ad.JVPTracer) and sharding is not None:
         # The value under the tracer may be committed to one device, which `jax.jit` would not move.

@@ -12,7 +12,7 @@ from jax import api_util, tree_util
 from jax._src import core
 from jax.core import ShapedArray
 
-from . import arrays, specs, state
+from . import arrays, hostlocal, specs, state
 
 Function = Callable[..., Any]
 _MODERN = jax.pmap
@@ -31,7 +31,7 @@ def pmap(fun: Function, axis_name: Any = None, **options: Any) -> Function:
     out_axes = options.get("out_axes", 0)
 
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        if state.jax_array() or _traced((args, kwargs)):
+        if _traced((args, kwargs)):
             return mapped(*args, **kwargs)
         numbers = {i % len(args) if args else i for i in static}
         new_args = tuple(arg if i in numbers else tree_util.tree_map(_argument, arg) for i, arg in enumerate(args))
@@ -64,9 +64,11 @@ def _traced(values: Any) -> bool:
 def _argument(value: Any) -> Any:
     if isinstance(value, arrays.GlobalDeviceArray):
         raise TypeError(f"No device_put handler for type: {type(value)}")
-    if isinstance(value, arrays.ShardedDeviceArray):
-        whole = getattr(value, "_whole", None)
-        return np.asarray(value) if whole is None or value.is_deleted() else whole
+    if isinstance(value, arrays.HostLocalArray):
+        whole = value._whole
+        return np.asarray(value) if whole is None or value.device_buffers is None else whole
+    if hostlocal.is_scalar(value) and jax.process_count() > 1:
+        return jax.numpy.asarray(value)
     if isinstance(value, jax.Array) and len(value.devices()) == 1 and value._committed:
         # It was moved to where it was needed.
         return np.asarray(value)
@@ -113,6 +115,8 @@ def _sharded(shape: Sequence[int], dtype: Any, buffers: Sequence[Any], axis: int
     else:
         sharding = [specs.Unstacked(n) if i == axis else specs.NoSharding() for i, n in enumerate(shape)]
         spec = specs.ShardingSpec(sharding, [specs.ShardedAxis(0)])
+    if state.jax_array():
+        return arrays.PmapArray(aval, spec, list(buffers))
     return arrays.make_sharded_device_array(aval, spec, list(buffers))
 
 
@@ -143,12 +147,8 @@ def device_put_replicated(x: Any, devices: Sequence[Any]) -> Any:
 
 def _put(buffers: Sequence[Any], devices: Sequence[Any]) -> Any:
     shape = (len(buffers), *buffers[0].shape)
-    if state.jax_array():
-        mesh = jax.sharding.Mesh(np.array(devices), ("_device_put_sharded",))
-        sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("_device_put_sharded"))
-        return jax.make_array_from_single_device_arrays(shape, sharding, [buffer[None] for buffer in buffers])
     return _sharded(shape, buffers[0].dtype, buffers, 0, weak=buffers[0].weak_type)
 
 
 def _plain(leaf: Any) -> Any:
-    return np.asarray(leaf) if isinstance(leaf, arrays.ShardedDeviceArray) else leaf
+    return np.asarray(leaf) if isinstance(leaf, arrays.HostLocalArray) else leaf

@@ -10,7 +10,6 @@ from types import ModuleType
 from typing import Any
 
 import jax
-from jax._src import array as modern_array
 
 from . import aliases, arrays, flags, hostlocal, live, modules, multihost, objects, state
 from .journal import Journal
@@ -56,8 +55,6 @@ def _apply(journal: Journal) -> None:
     flags.install(journal)
     arrays.register()
     journal.later(arrays.unregister)
-    for name, member in arrays.ARRAY_MEMBERS.items():
-        journal.attribute(modern_array.ArrayImpl, name, member)
     for name, function in multihost.FUNCTIONS.items():
         journal.attribute(multihost.multihost_utils, name, function)
     live.install(journal)
