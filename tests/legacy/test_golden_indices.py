@@ -151,5 +151,5 @@ def test_pmap_cut_as_it_did(case):
 def test_a_spec_with_more_entries_than_dimensions():
     sizes = {"x": 2}
     assert indices.shard_indices((4,), ["x", None, ()], sizes) == [(slice(0, 2),), (slice(2, 4),)]
-    with pytest.raises(IndexError, match="^list index out of range$"):
+    with pytest.raises(IndexError, match=r"^list index out of range$"):
         indices.shard_indices((4,), [None, "x"], sizes)
