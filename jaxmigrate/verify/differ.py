@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import ast
 import itertools
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from jaxmigrate.verify.model import Kind, Site, Span
-from jaxmigrate.verify.trees import Interner, Tree, TreeError, best_pairs, equal_runs, real, span_of, walk
+from jaxmigrate.verify.trees import Interner, Tree, TreeError, best_pairs, equal_runs, real, span_of
 from jaxmigrate.verify.watches import Functions, Watches
 
 __all__ = ["TreeError", "sites"]
@@ -24,8 +23,8 @@ _DEEPEST = 120
 """Expressions below this depth are compared as a whole."""
 _MOST_REGION = 2000
 """Candidate pairs of statements up to which blocks that left their statement are looked for."""
-_NAME = re.compile(r"[A-Za-z_]\w*(\.\w+)*")
-_BY_NAME = frozenset({"getattr", "hasattr", "setattr", "delattr"})
+_BY_MEANING = {"isinstance": 1, "issubclass": 1, "getattr": 1, "hasattr": 1, "setattr": 1, "delattr": 1, "partial": 0}
+"""Functions, and which of their arguments says nothing without them: a class, the name of an attribute, a function."""
 _CONVERSIONS = frozenset(
     {"global_array_to_host_local_array", "host_local_array_to_global_array", "make_array_from_process_local_data"}
 )
@@ -197,16 +196,26 @@ class _Diff:
     def _parts(self, before: list[ast.stmt], after: list[ast.stmt], settled: dict[ast.stmt, ast.stmt]) -> Iterator[_Part]:
         """What belongs together, in order."""
         unwrapped = self._unwrapped(before, after, settled) if before and after else None
-        if unwrapped is None:
+        if unwrapped is None and self._only_pair(before, after, settled):
+            yield _Part(before, after, pair=True)
+        elif unwrapped is None:
             for b, a in best_pairs(before, after, lambda x, y: self._score(x, y, settled)):
                 paired = b is not None and a is not None
                 if not (paired and b in settled):
                     yield _Part([b] if b else [], [a] if a else [], pair=paired)
-            return
-        part, i, j = unwrapped
-        yield from self._parts(before[:i], after[:j], settled)
-        yield part
-        yield from self._parts(before[i + len(part.before) :], after[j + len(part.after) :], settled)
+        else:
+            part, i, j = unwrapped
+            yield from self._parts(before[:i], after[:j], settled)
+            yield part
+            yield from self._parts(before[i + len(part.before) :], after[j + len(part.after) :], settled)
+
+    @staticmethod
+    def _only_pair(before: list[ast.stmt], after: list[ast.stmt], settled: dict[ast.stmt, ast.stmt]) -> bool:
+        """Whether a statement stands where one of its kind stood, so that it is what became of it."""
+        if len(before) != 1 or len(after) != 1 or before[0] in settled or after[0] in settled:
+            return False
+        definition = (*_FUNCTIONS, ast.ClassDef, *_IMPORTS)
+        return _family(before[0]) is _family(after[0]) and not isinstance(before[0], definition)
 
     def _score(self, b: ast.stmt, a: ast.stmt, settled: dict[ast.stmt, ast.stmt]) -> float:
         """How well two statements go together; 0 if they do not."""
@@ -215,11 +224,13 @@ class _Diff:
         if _family(b) is not _family(a) or isinstance(b, _IMPORTS):
             return 0.0
         likeness = self.likeness(b, a)
-        if isinstance(b, ast.Return):
+        if isinstance(b, (ast.Return, ast.Assert)):
             return likeness + 0.1
         if isinstance(b, _COMPOUND):
             return likeness + 0.02
-        x, y = _assigned(b), _assigned(a)
+        if _called(b) and _called(b) == _called(a):
+            likeness += 0.3
+        x, y = _assigned(b, self.before), _assigned(a, self.after)
         if x or y:
             likeness += 0.3 if x == y else 0.0 if x & y else -0.3
         return likeness if likeness >= 0.2 else 0.0
@@ -273,8 +284,8 @@ class _Diff:
                 self.statements([b], [a])
             getattr(self, f"_{_family(b).__name__.lower()}", self._plain)(b, a)
         except RecursionError:
-            if len(self._qualified) + state[2]:
-                raise
+            if state[1] or state[2]:
+                raise  # the stack is shorter further out
             del self.found[mark:]
             self._inside, self._qualified, self._depth = state
             self.statements([b], [a])
@@ -394,7 +405,7 @@ class _Diff:
             self.expression(b.test, a.test)
             self.bodies(b.body, a.body)
             x, y = (n.orelse[0] if len(n.orelse) == 1 else None for n in (b, a))
-            if not (isinstance(x, ast.If) and isinstance(y, ast.If) and self.same(x.test, y.test)):
+            if not (isinstance(x, ast.If) and isinstance(y, ast.If) and self._alike(x.test, y.test)):
                 self.bodies(b.orelse, a.orelse)
                 return
             b, a = x, y  # a chain of elif may be longer than the stack is deep
@@ -492,15 +503,15 @@ class _Diff:
         for n, (x, y) in enumerate(pairs):
             if self.same(x, y):
                 self.equal.append((x, y))
-            elif n == 1 and name in ("isinstance", "issubclass"):
+            elif _says_nothing(x, y) or n == _BY_MEANING.get(name):
                 settled = False
-            elif (n == 1 and name in _BY_NAME) or _both_names(x, y) or self._converted(x, y) or self._only_whole(x, y):
+            elif self._converted(x, y) or self._only_whole(x, y):
                 settled = False
                 rest.append((x, y))
             else:
                 rest.append((x, y))
         for x, y in rest:
-            if settled or not (_is_placement(x) or _is_placement(y) or self._converted(x, y) or _both_names(x, y)):
+            if settled or not (type(x) is not type(y) or _is_placement(x) or self._converted(x, y)):
                 self._argument(x, y)
         return settled
 
@@ -552,7 +563,11 @@ class _Diff:
         return likeness if (likeness := self.likeness(b, a)) > 0.5 else 0.0
 
     def _same_kind(self, b: ast.AST, a: ast.AST) -> float:
-        return self._alike(b, a) if type(b) is type(a) else 0.0
+        if type(b) is not type(a):
+            return 0.0
+        if isinstance(b, ast.Call) and isinstance(a, ast.Call) and last_name(b.func) != last_name(a.func):
+            return 0.0
+        return self._alike(b, a)
 
     def _in_attribute(self, b: ast.Attribute, a: ast.Attribute) -> bool:
         return self._member(b, a)
@@ -588,7 +603,7 @@ class _Diff:
             return False
         if any(_is_class(v) for pair in pairs for v in pair) and isinstance(b, ast.Tuple):
             return False
-        if any(_both_names(x, y) for x, y in pairs):
+        if any(_says_nothing(x, y) for x, y in pairs):
             return False
         for x, y in pairs:
             self.expression(x, y)
@@ -599,7 +614,11 @@ class _Diff:
         if not settled:
             return False
         pairs = [(x, y) for x, y in zip([b.left, *b.comparators], [a.left, *a.comparators], strict=True) if not self.same(x, y)]
-        lifted = [(x, y) for x, y in pairs if any(_is_class(v) or _is_text(v) for v in (x, y)) or self._converted(x, y)]
+        lifted = [
+            (x, y)
+            for x, y in pairs
+            if any(_is_class(v) or _is_text(v) for v in (x, y)) or _says_nothing(x, y) or self._converted(x, y)
+        ]
         for x, y in pairs:
             if (x, y) not in lifted:
                 self.expression(x, y)
@@ -611,7 +630,8 @@ class _Diff:
         return all(same)
 
     def _in_binop(self, b: ast.BinOp, a: ast.BinOp) -> bool:
-        if type(b.op) is not type(a.op):
+        pairs = [(x, y) for x, y in ((b.left, a.left), (b.right, a.right)) if not self.same(x, y)]
+        if type(b.op) is not type(a.op) or any(_says_nothing(x, y) for x, y in pairs):
             return False
         self.expression(b.left, a.left)
         self.expression(b.right, a.right)
@@ -706,7 +726,7 @@ class _Diff:
         """Whether an expression is a conversion, or a variable for one."""
         if isinstance(node, ast.Name):
             if tree not in self._converted_names:
-                self._converted_names[tree] = _names_of_conversions(tree.root)
+                self._converted_names[tree] = _names_of_conversions(tree.flat)
             return node.id in self._converted_names[tree]
         return _is_conversion(node)
 
@@ -798,9 +818,19 @@ def _is_text(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
-def _both_names(b: ast.expr, a: ast.expr) -> bool:
-    """Whether two strings name something: an axis, a parameter, an attribute, or what mock.patch takes."""
-    return all(isinstance(v, ast.Constant) and isinstance(v.value, str) and bool(_NAME.fullmatch(v.value)) for v in (b, a))
+def _says_nothing(b: ast.expr, a: ast.expr) -> bool:
+    """Whether two parts differ for sure, while what is made of them tells whether that matters: constants, kinds of specs."""
+    if type(b) is not type(a):
+        return _is_placement(b) and _is_placement(a)
+    return _is_literal(b) and _is_literal(a)
+
+
+def _is_literal(node: ast.expr) -> bool:
+    if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
+        return all(map(_is_literal, node.elts))
+    if isinstance(node, ast.UnaryOp):
+        return _is_literal(node.operand)
+    return isinstance(node, ast.Constant)
 
 
 def _is_conversion(node: ast.expr) -> bool:
@@ -808,13 +838,13 @@ def _is_conversion(node: ast.expr) -> bool:
     return name in _CONVERSIONS or name.endswith("Sharding")
 
 
-def _names_of_conversions(root: ast.AST) -> frozenset[str]:
+def _names_of_conversions(nodes: Iterable[ast.AST]) -> frozenset[str]:
     return frozenset(
         name.id
-        for node in walk(root)
+        for node in nodes
         if isinstance(node, ast.Assign) and _is_conversion(node.value)
         for target in node.targets
-        for name in walk(target)
+        for name in ast.walk(target)
         if isinstance(name, ast.Name)
     )
 
@@ -919,12 +949,17 @@ def _bound(statements: Iterable[ast.stmt]) -> set[str]:
     return names
 
 
-def _assigned(node: ast.stmt) -> set[str]:
-    """The names that an assignment binds."""
+def _called(node: ast.stmt) -> str:
+    """The name of what a statement calls and does nothing else."""
+    return last_name(node.value.func) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) else ""
+
+
+def _assigned(node: ast.stmt, tree: Tree) -> set[int]:
+    """What an assignment stores to."""
     if not isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
         return set()
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-    return {ast.unparse(target) for target in targets}
+    return {tree.number[target] for target in targets}
 
 
 def _both(pairs: Iterable[tuple[_N | None, _N | None]]) -> list[tuple[_N, _N]]:
@@ -967,7 +1002,10 @@ def statement_at(before: bytes, after: bytes, line: int) -> tuple[Span, Span] | 
     else:
         diff.module()
     pairs = [
-        (span_of(b), span_of(a)) for x, y in diff.equal for b, a in zip(walk(x), walk(y), strict=True) if isinstance(b, ast.stmt)
+        (span_of(b), span_of(a))
+        for x, y in diff.equal
+        for b, a in zip(diff.before.walk(x), diff.after.walk(y), strict=True)
+        if isinstance(b, ast.stmt)
     ]
     at = [pair for pair in pairs if pair[0].end_line >= line]
     return min(at, key=lambda pair: (max(pair[0].line - line, 0), pair[0].end_line - pair[0].line), default=None)

@@ -12,6 +12,7 @@ from typing import TypeVar
 from jaxmigrate.verify.model import Span
 
 _TRIVIAL_FIELDS = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
+_BLOCKS = frozenset({"body", "finalbody", "orelse"})
 _MOST_PAIRS = 4000
 """Up to this many candidate pairs are weighed against each other; beyond, equal positions are paired."""
 _TEXT = 2000
@@ -30,13 +31,8 @@ class Interner:
     def __init__(self) -> None:
         self._numbers: dict[object, int] = {}
 
-    def number(self, root: ast.AST) -> tuple[dict[ast.AST, int], dict[ast.AST, int]]:
-        """The number and the size of every node below `root`; without recursion, so that depth does not matter."""
-        order, stack = [], [root]
-        while stack:
-            node = stack.pop()
-            order.append(node)
-            stack += children(node)
+    def number(self, order: Sequence[ast.AST]) -> tuple[dict[ast.AST, int], dict[ast.AST, int]]:
+        """The number and the size of nodes, given with all their parts behind them."""
         numbers: dict[ast.AST, int] = {}
         sizes: dict[ast.AST, int] = {}
         for node in reversed(order):
@@ -48,15 +44,17 @@ class Interner:
         size = 1
         for name in _fields(type(node)):
             value = getattr(node, name, None)
-            if isinstance(value, ast.AST):
+            if value is None or value.__class__ is str:
+                key.append(value)
+            elif isinstance(value, ast.AST):
                 key.append(numbers[value])
                 size += sizes[value]
-            elif isinstance(value, list):
-                parts = [item for item in value if not is_trivial(item)]
-                key.append(tuple(numbers[p] if isinstance(p, ast.AST) else p for p in parts))
-                size += sum(sizes[p] for p in parts if isinstance(p, ast.AST))
+            elif value.__class__ is list:
+                parts = real(value) if name in _BLOCKS else value
+                key.append(tuple([numbers[p] if isinstance(p, ast.AST) else p for p in parts]))
+                size += sum([sizes[p] for p in parts if isinstance(p, ast.AST)])
             else:
-                key.append(value if value is None or isinstance(value, str) else (type(value), repr(value)))
+                key.append((type(value), repr(value)))
         return self._numbers.setdefault(tuple(key), len(self._numbers)), size
 
 
@@ -69,23 +67,20 @@ def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
     return _known_fields[kind]
 
 
-def children(node: ast.AST) -> Iterator[ast.AST]:
-    """The parts of a node that say something, in their order."""
-    for name in _fields(type(node)):
-        value = getattr(node, name, None)
-        if isinstance(value, ast.AST):
-            yield value
-        elif isinstance(value, list):
-            yield from (item for item in value if isinstance(item, ast.AST) and not is_trivial(item))
-
-
-def walk(root: ast.AST) -> Iterator[ast.AST]:
-    """All parts of a node, itself first; equal nodes give as many in the same order."""
+def _flat(root: ast.AST) -> list[ast.AST]:
+    """A node and all its parts that say something, each before its own; without recursion, so that depth does not matter."""
+    order: list[ast.AST] = []
     stack = [root]
     while stack:
         node = stack.pop()
-        yield node
-        stack += children(node)
+        order.append(node)
+        for name in _fields(type(node)):
+            value = getattr(node, name, None)
+            if isinstance(value, ast.AST):
+                stack.append(value)
+            elif value.__class__ is list:
+                stack += real(value) if name in _BLOCKS else [item for item in value if isinstance(item, ast.AST)]
+    return order
 
 
 def is_trivial(node: object) -> bool:
@@ -95,7 +90,7 @@ def is_trivial(node: object) -> bool:
     return isinstance(node, ast.Pass)
 
 
-def real(body: Sequence[ast.stmt]) -> list[ast.stmt]:
+def real(body: Sequence[Node]) -> list[Node]:
     """The statements that do something."""
     return [statement for statement in body if not is_trivial(statement)]
 
@@ -117,15 +112,37 @@ class Tree:
             raise TreeError(f"line {error.lineno}: {error.msg}") from None
         except (ValueError, RecursionError, MemoryError) as error:
             raise TreeError(str(error) or "is nested too deeply") from None
-        self.number, self.size = interner.number(self.root)
+        self.flat = _flat(self.root)
+        """All nodes, each with all its parts behind it."""
+        self.number, self.size = interner.number(self.flat)
+        self._numbers = [self.number[node] for node in self.flat]
+        self._place = {node: place for place, node in enumerate(self.flat)}
         self._lines = _lines(text)
         self._bags: dict[ast.AST, Counter[int]] = {}
 
     def bag(self, node: ast.AST) -> Counter[int]:
         """The numbers of all parts of a node."""
         if node not in self._bags:
-            self._bags[node] = Counter(map(self.number.__getitem__, walk(node)))
+            place = self._place[node]
+            self._bags[node] = Counter(self._numbers[place : place + self.size[node]])
         return self._bags[node]
+
+    def walk(self, node: ast.AST) -> list[ast.AST]:
+        """All parts of a node, itself first; equal nodes give as many in the same order."""
+        place = self._place[node]
+        return self.flat[place : place + self.size[node]]
+
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        """What each node is a part of."""
+        found: dict[ast.AST, ast.AST] = {}
+        above: list[tuple[ast.AST, int]] = []
+        for place, node in enumerate(self.flat):
+            while above and above[-1][1] <= place:
+                above.pop()
+            if above:
+                found[node] = above[-1][0]
+            above.append((node, place + self.size[node]))
+        return found
 
     def text(self, span: Span) -> str:
         """The source at a span, cut if it is long."""

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from jaxmigrate.verify.model import Span
-from jaxmigrate.verify.trees import Tree, span_of, walk
+from jaxmigrate.verify.trees import Tree, span_of
 
 Functions = tuple[tuple[ast.AST, ast.AST], ...]
 """Functions around a place, outermost first, in both versions."""
@@ -63,7 +63,7 @@ class Watches:
 
     def _watches(self, b: ast.AST, a: ast.AST) -> Iterator[int]:
         if self._indexes is None:
-            self._indexes = _Index(self._trees[0].root), _Index(self._trees[1].root)
+            self._indexes = _Index(self._trees[0]), _Index(self._trees[1])
         twins = self._every_twin()
         mine, theirs = self._indexes[0].watchers(b), self._indexes[1].watchers(a)
         pairs = [(x, twins[x]) for x in mine if x in twins]
@@ -85,28 +85,26 @@ class Watches:
         if self._all_twins is None:
             self._all_twins = dict(self._twins)
             for b, a in self._equal:
-                self._all_twins.update(zip(walk(b), walk(a), strict=False))
+                self._all_twins.update(zip(self._trees[0].walk(b), self._trees[1].walk(a), strict=True))
         return self._all_twins
 
 
 class _Index:
     """Who takes and who calls what by name, in one version."""
 
-    def __init__(self, root: ast.AST) -> None:
+    def __init__(self, tree: Tree) -> None:
         self._takers: dict[str, list[ast.Call]] = {}
         """Name of a function -> the calls that are given it."""
         self._callers: dict[str, list[ast.AST]] = {}
         """Name of a function -> the functions that call it."""
-        self._parents: dict[ast.AST, ast.AST] = {}
-        stack: list[tuple[ast.AST, ast.AST | None]] = [(root, None)]
-        while stack:
-            node, function = stack.pop()
-            inner = node if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) else function
-            for child in ast.iter_child_nodes(node):
-                self._parents[child] = node
-                stack.append((child, inner))
+        self._parents = tree.parents()
+        function: dict[ast.AST, ast.AST | None] = {}
+        for node in tree.flat:
+            parent = self._parents.get(node)
+            inside = parent if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) else None
+            function[node] = inside or (function.get(parent) if parent is not None else None)
             if isinstance(node, ast.Call):
-                self._add(node, function)
+                self._add(node, function[node])
 
     def _add(self, call: ast.Call, function: ast.AST | None) -> None:
         name = _name(call.func)
@@ -163,7 +161,7 @@ class _Index:
                 found[parent] = None
                 node = parent
                 continue
-            if isinstance(parent, ast.Assign):
+            if isinstance(parent, ast.Assign) and (not isinstance(node, ast.Call) or _name(node.func) in _TRANSFORMS):
                 return [name for target in parent.targets if (name := _name(target))]
             return []
 
