@@ -174,7 +174,7 @@ class _Describer:
                 result: Optional[Json] = described(self, x, depth)
                 if result is not None:
                     return result
-        if any("__dataclass_fields__" in base.__dict__ for base in classes) and not isinstance(x, type):
+        if any("__dataclass_fields__" in base.__dict__ for base in classes):
             return self._dataclass(x, depth)
         return self._tree(x, depth) or _opaque(x)
 
@@ -652,7 +652,7 @@ def _spec_part(part: Any) -> Any:
 def _children(x: Any) -> Optional[List[Any]]:
     util = sys.modules.get("jax.tree_util")
     registry = getattr(util, "default_registry", None)
-    if registry is None or isinstance(x, type):
+    if registry is None or issubclass(type(x), type):
         return None
     found = registry.flatten_one_level(x)
     return None if found is None else list(found[0])
@@ -769,6 +769,7 @@ _FAMILIES = {
     "Mesh": "_mesh",
     "AbstractMesh": "_mesh",
     "PartitionSpec": "_spec",
+    "P": "_spec",
     "Sharding": "_sharding",
     "MeshPspecSharding": "_sharding",
     "PmapSharding": "_sharding",
@@ -1309,7 +1310,7 @@ class _Instrumenter:
     def _tell_handlers(self) -> None:
         """No statement around a lambda's call need be ours: what catches its exceptions tells us of them."""
         for node in ast.walk(self.tree):
-            if isinstance(node, ast.ExceptHandler) and not isinstance(node, _Handler):
+            if isinstance(node, ast.ExceptHandler) and not hasattr(node, "ours"):
                 node.body.insert(0, _statement(_call("raised", [], node.body[0]), node.body[0]))
 
     def _plan(self, mark: Mark) -> bool:
@@ -1468,7 +1469,7 @@ class _Instrumenter:
         for group in sorted(groups, key=lambda group: group.last - group.first):
             first = max(group.first, free)
             if first > group.last:
-                out[group.last].extend(self._before(group, body[group.last]))
+                out[free - 1].extend(self._before(group, body[free - 1]))
                 continue
             inside = [statement for part in out[first : group.last + 1] for statement in part]
             if not inside:
@@ -1490,10 +1491,6 @@ class _Instrumenter:
                     at = node.body[0]  # type: ignore[attr-defined]
                     node.body.insert(0, _statement(_call("entered", [_constant(site, at)], at), at))  # type: ignore[attr-defined]
         return statements
-
-
-class _Handler(ast.ExceptHandler):
-    """A handler of ours."""
 
 
 class _Wrapper(ast.NodeTransformer):
@@ -1547,9 +1544,15 @@ def _first_free(body: List[Any], owner: ast.AST) -> int:
 def _guarded(statements: List[Any], group: _Group, at: Any) -> Any:
     """The statements in a `try` that tells us of exceptions and lets them pass."""
     raised = _statement(_call("raised", [_constant(site, at) for site in group.raised], at), at)
-    name = ast.copy_location(ast.Name("BaseException", ast.Load()), at)
-    handler = ast.copy_location(_Handler(name, None, [raised, ast.copy_location(ast.Raise(), at)]), at)
+    handler = _handler("BaseException", [raised, ast.copy_location(ast.Raise(), at)], at)
     return ast.copy_location(ast.Try(statements, [handler], [], []), at)
+
+
+def _handler(kind: str, body: List[Any], at: Any) -> Any:
+    name = ast.copy_location(ast.Name(kind, ast.Load()), at)
+    handler: Any = ast.copy_location(ast.ExceptHandler(name, None, body), at)
+    handler.ours = True
+    return handler
 
 
 def _after(group: _Group, at: Any) -> List[Any]:
@@ -1560,8 +1563,7 @@ def _state(site: int, name: str, at: Any) -> Any:
     """Reads a name that the statements may have bound, or may not."""
     value = ast.copy_location(ast.Name(name, ast.Load()), at)
     told = _statement(_call("state", [_constant(site, at), _constant(name, at), value], at), at)
-    kind = ast.copy_location(ast.Name("NameError", ast.Load()), at)
-    handler = ast.copy_location(_Handler(kind, None, [ast.copy_location(ast.Pass(), at)]), at)
+    handler = _handler("NameError", [ast.copy_location(ast.Pass(), at)], at)
     return ast.copy_location(ast.Try([told], [handler], [], []), at)
 
 
@@ -2104,7 +2106,6 @@ def serve() -> Optional[str]:
             request = json.loads(line)
             pid = os.fork()
             if pid == 0:
-                os.close(requests)
                 os.close(answers)
                 _start_child(request)
                 return str(request["job"])
