@@ -21,6 +21,9 @@ PYTEST_TROUBLE = {
     5: "pytest found no tests",
 }
 
+SET_UP = frozenset({"start", "legacy", "lost", "note"})
+"""Records of what comes before the program."""
+
 Traces = Mapping[int, Trace]
 
 
@@ -54,13 +57,13 @@ def errors(before: Run, after: Run, again: Run, traces: tuple[Traces, Traces]) -
 
 
 def _version(run: Run) -> str:
-    return "original" if run.name == "before" else "migrated program"
+    return "original" if run.name.endswith("before") else "migrated program"
 
 
 def _silent(run: Run) -> list[str]:
-    """A process that recorded nothing did not get as far as the user's code."""
+    """A process that compiled nothing of the tree did not get as far as the user's code."""
     for process in run.processes:
-        if not process.records and not run.timed_out:
+        if not run.timed_out and all(record.get("e") in SET_UP for record in process.records):
             last = process.stderr.strip().split("\n")[-1][:200]
             said = f": {last}" if last else ""
             return [f"the {_version(run)} ended with status {process.status} before any of its code ran{said}"]

@@ -600,6 +600,8 @@ def test_a_crash_of_the_migrated_program() -> None:
 def test_nothing_recorded_or_not_started() -> None:
     empty = Run("before", (ProcessRun(0, 1, (), stderr="x\nNo module named jax\n"),))
     assert "No module named jax" in errors(empty, run(process(V)))[0]
+    begun = Run("before", (ProcessRun(0, 1, (LEGACY,), stderr="ImportError: numpy"),))
+    assert "before any of its code ran: ImportError: numpy" in errors(begun, run(process(V)))[0]
     assert "could not be started: no python" in errors(run(name="before", error="no python"), run(process(V)))[0]
     assert "did not run" in errors(run(name="before"), run(process(V)))[0]
 
