@@ -11,7 +11,7 @@ A record is a line of JSON. Its key ``e`` says what happened; ``s`` is the site,
 the number of the event from 1 on (values and raises of a site count together, its calls on their own), ``t`` true in a trace:
 
 * ``start``: ``pid python jax jaxlib numpy world legacy program``, ``legacy`` being the version asked for; ``legacy``:
-  ``version jax_array`` in force.
+  ``version jax_array`` in force. Without ``start`` the world could not be set up, and the program did not run.
 * ``load``: ``path``, a file of the tree that is compiled or loaded. ``lost``: site ``s`` can not be
   marked; ``text`` says where.
 * ``hit``: ``v``, the value of an expression. ``call``: ``v``, what a call of the callable gave that the expression gave.
@@ -988,6 +988,10 @@ class Log:
         """Whether the bound is reached, so that values are not written any more."""
         return self.written > MAX_RECORDS
 
+    def forget(self) -> None:
+        """Take back what was written: this was no run."""
+        os.ftruncate(self.descriptor, 0)
+
     def write(self, record: Json) -> None:
         """Append a record; not in a fork of the process."""
         if os.getpid() != self.pid:
@@ -1682,7 +1686,17 @@ def when_imported(name: str, then: Callable[[], None]) -> None:
 
 
 def prepare_jax(job: Json, log: Log) -> None:
-    """What must happen between the import of JAX and the program's first use of it."""
+    """What must happen between the import of JAX and the program's first use of it; if it fails, the program never ran."""
+    try:
+        _prepare_jax(job, log)
+    except BaseException:
+        traceback.print_exc()
+        log.forget()
+        _flush()
+        os._exit(70)
+
+
+def _prepare_jax(job: Json, log: Log) -> None:
     if job.get("processes", 1) > 1:
         _connect(job)
     if job.get("world") == "legacy":
@@ -1836,7 +1850,6 @@ def run(job: Json, preloaded: bool = False) -> int:
         preloaded: Whether JAX was imported before the job was known.
     """
     log = Log(job["records"])
-    start(job, log)
     if job.get("cwd"):
         os.chdir(job["cwd"])
     if job.get("platform", "cpu") == "cpu":
@@ -1847,9 +1860,9 @@ def run(job: Json, preloaded: bool = False) -> int:
     atexit.register(ending.write)
     publish(recorder)
     compiler.hook()
-    prepare = functools.partial(prepare_jax, job, log)
+    start(job, log)
     if job.get("world") == "legacy" or job.get("processes", 1) > 1:
-        when_imported("jax", prepare)
+        when_imported("jax", functools.partial(prepare_jax, job, log))
     return _program(job, compiler, recorder, ending)
 
 

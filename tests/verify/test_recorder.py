@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -605,7 +605,7 @@ class TestTheProgramDoesNotNotice:
 
 
 class TestPlaces:
-    CASES = {
+    CASES: ClassVar = {
         "await": (
             "import asyncio\nasync def g(): return 3\nasync def f(): return await g()\nx = asyncio.run(f())\n",
             "await g()",
@@ -867,7 +867,7 @@ class TestCallables:
 
 
 class TestPytest:
-    FILES = {
+    FILES: ClassVar = {
         "conftest.py": "import pytest\nfrom helper import twice\n@pytest.fixture\ndef four(): return twice(2)\n",
         "helper.py": "def twice(x): return x * 2\n",
         "test_a.py": textwrap.dedent("""
@@ -1000,6 +1000,15 @@ n = jax.device_count()
         assert (found["type"], found["shape"], found["local"]) == ("ShardedDeviceArray", [8, 2], None)
         assert [(s["d"], s["i"], s["r"]) for s in found["shards"]] == [(d, [[d, d + 1], [0, 2]], 0) for d in range(8)]
         assert (array_of(found["v"], (8, 2)) == np.arange(0.0, 32.0, 2.0).reshape(8, 2)).all()
+
+    def test_a_world_that_cannot_be_set_up_is_no_run(self, bench: Bench) -> None:
+        broken = bench.root / "legacy"
+        broken.mkdir()
+        (broken / "__init__.py").write_text("1 / 0\n")
+        job = {"world": "legacy", "legacy": {"package": str(broken), "version": "0.4.6"}}
+        out = bench.run("try: import jax\nexcept Exception: pass\n", **job)
+        assert (out.status, out.records) == (70, [])
+        assert "ZeroDivisionError" in out.stderr
 
     def test_two_processes(self, tmp_path: Path) -> None:
         source = textwrap.dedent("""
