@@ -59,6 +59,8 @@ class Comparison:
     sampled: int = 0
     """How many large arrays were compared by samples."""
     notes: list[str] = field(default_factory=list)
+    dtypes: set[str] = field(default_factory=set)
+    """Of the floats that were there to be compared."""
 
     def differ(self, aspect: str, before: object, after: object, where: str) -> None:
         """Add a difference."""
@@ -228,6 +230,8 @@ def _contents(c: _Context, before: Any, after: Any, dtype: str, where: str) -> N
     if before.shape != after.shape:
         c.out.differ("shape", _shape(before.shape), _shape(after.shape), where)
         return
+    if bounds(dtype) != EXACT:
+        c.out.dtypes.add(dtype)
     wrong = unequal(before, after, bounds(dtype, c.tolerance))
     if wrong.any():
         _differing(c, before, after, wrong, where)
@@ -334,10 +338,12 @@ def _ndarray(c: _Context, before: Json, after: Json, where: str) -> None:
 
 def _digests(c: _Context, before: Json, after: Json, shape: Sequence[int], where: str) -> bool:
     """Compare data by hash, then by the elements that were kept; report the first that differs."""
-    hashes = before.get("h"), after.get("h")
-    if hashes[0] is not None and hashes[0] == hashes[1] and before.get("dtype") == after.get("dtype"):
-        return True
     dtype = str(before.get("dtype"))
+    if bounds(dtype) != EXACT:
+        c.out.dtypes.add(dtype)
+    hashes = before.get("h"), after.get("h")
+    if hashes[0] is not None and hashes[0] == hashes[1] and dtype == after.get("dtype"):
+        return True
     if dtype != after.get("dtype") or before.get("n") != after.get("n"):
         c.out.differ("values", f"{before.get('n')} x {dtype}", f"{after.get('n')} x {after.get('dtype')}", where)
         return False
@@ -419,6 +425,7 @@ def _scalar(c: _Context, before: Json, after: Json, where: str) -> None:
         c.out.differ("type", _described(before), _described(after), where)
     elif kind in ("float", "complex"):
         a, b = np.asarray(_number(before)), np.asarray(_number(after))
+        c.out.dtypes.add(_precision(a, b))
         if unequal(a, b, bounds(_precision(a, b), c.tolerance)):
             c.out.differ("value", before.get("v"), after.get("v"), where)
     elif kind == "str" and before != after:
@@ -656,6 +663,24 @@ def _shape(value: Any) -> str:
 
 def describe(value: Json) -> str:
     """A value in a few words."""
+    return _described(value)
+
+
+def brief(value: Json) -> str:
+    """What was compared, as evidence names it: ``float32[8,2] on 8 devices``."""
+    kind = value.get("k")
+    if kind in ("array", "ndarray", "abstract"):
+        text = f"{value.get('dtype')}[{','.join(map(str, cast('list[int]', value.get('shape') or [])))}]"
+        count = len(_shards(value))
+        on = f" on {count} device{'' if count == 1 else 's'}" if count else ""
+        return f"{'NumPy ' if kind == 'ndarray' else 'traced ' if kind == 'abstract' else ''}{text}{on}"
+    if kind == "scalar":
+        text = _described(value)
+        return text if len(text) <= 24 else str(value.get("t"))
+    if kind == "shard":
+        return f"shard {spell(_index(value, cast('Json', value.get('v') or {})))} of device {value.get('d')}"
+    if kind == "map":
+        return f"{value.get('t')} of {value.get('n', len(_items(value)))}"
     return _described(value)
 
 

@@ -27,8 +27,8 @@ HINTS = (
 )
 """What values that change from run to run hang on, by the words of the code around them."""
 
-SHORT = 120
-"""Characters of two values that evidence quotes; longer ones are only among the differences."""
+NAMED = 3
+"""So many kinds of values evidence names."""
 
 
 def judge(
@@ -57,19 +57,21 @@ def judge(
     said = (*before.notes, *after.notes)
     failures = errors(before, after, again, traces[:2])
     runs = (before, after, again)
+    counted, aside = _in_scope(plan, traces, scope)
     if failures:
-        return Report((), hazards(traces[0]), said, errors=tuple(failures), runs=runs, command=command)
+        unjudged = tuple(Judgement(edit, Verdict.NOT_REACHED, ("nothing was verified",)) for edit in counted)
+        return Report(unjudged, hazards(traces[0]), said, errors=tuple(failures), runs=runs, command=command)
     ends = outcome(before, after, again, traces, plan.sites, allowed)
     case = _Case(plan, traces, ends, allowed, command)
-    counted, aside = _in_scope(plan, traces, scope)
     judgements = tuple(case.judge(edit) for edit in counted)
-    different = any(j.verdict is Verdict.DIFFERENT for j in judgements)
+    different = [j.edit.id for j in judgements if j.verdict is Verdict.DIFFERENT]
+    odd = [*ends.differences, *case.unexplained_calls]
     return Report(
         judgements,
         hazards(traces[0], traces[1]),
-        (*said, *ends.differences, *case.unexplained_calls),
-        program_differs=bool(ends.differences or case.unexplained_calls) and not different,
-        notes=(*circumstances(before, after, traces[:2]), *ends.notes, *aside, tolerances(tolerance)),
+        (*said, *(f"{text} (see edit {different[0]})" if different else text for text in odd)),
+        program_differs=bool(odd) and not different,
+        notes=(*circumstances(before, after, traces[:2]), *ends.notes, *aside, tolerances(case.dtypes, tolerance)),
         runs=runs,
         command=command,
     )
@@ -119,6 +121,11 @@ class _Case:
         }
         self.edited = {site for edit in plan.edits for site in edit.sites}
         self.blamed = self._blame()
+
+    @property
+    def dtypes(self) -> set[str]:
+        """Of the floats that were compared."""
+        return self.ends.dtypes.union(*(r.dtypes for r in self.results.values()))
 
     # What is to be explained by somebody
 
@@ -202,7 +209,8 @@ class _Case:
             if deciding:
                 part = [f"{len(deciding)} of its {len(rulings)} places"] if len(deciding) < len(rulings) else []
                 return verdict, deciding, part
-        return Verdict.EQUIVALENT, list(equal.values()), []
+        telling = [r for i, r in equal.items() if self.results[i].facts and not self.results[i].converted]
+        return Verdict.EQUIVALENT, telling or list(equal.values()), []
 
     def _inside(self, site: int, others: Iterable[int]) -> bool:
         """Whether a site lies within one that was compared, so that its outcome is part of that one's."""
@@ -257,22 +265,20 @@ class _Case:
 
     def _equal(self, result: SiteResult, watches: Sequence[SiteResult]) -> _Ruling:
         outcomes = sum(w.facts for w in watches)
-        around = f", and {_number(outcomes, 'value')} of the calls around it" if outcomes else ""
-        unit = "call" if result.calls else "evaluation"
-        text = f"{_number(result.facts, 'value')} compared equal in {_number(result.moments, unit)}{around}"
-        return _Ruling(Verdict.EQUIVALENT, [text, *_particulars(result)])
+        around = f"; {_number(outcomes, 'value')} of the calls around it equal" if outcomes else ""
+        return _Ruling(Verdict.EQUIVALENT, [f"{_compared(result)}{around}", *_particulars(result)])
 
     def _by_what_follows(self, result: SiteResult, watches: Sequence[SiteResult]) -> _Ruling:
         around = sum(f for w in watches for *_, f in w.compared)
         later = self._later(result)
         ran = _ran(result)
         if around:
-            traced = f"traced, {_number(result.traced, 'abstract value')} equal; " if result.traced else f"{ran}; "
-            text = f"{traced}{_number(around, 'value')} of the calls around it compared equal"
+            here = _compared(result) if result.traced else ran
+            text = f"{here}; {_number(around, 'value')} of the calls around it equal"
             return _Ruling(Verdict.EQUIVALENT, [text, *_particulars(result)])
         if later or self.ends.output:
             what = _number(later, "value") if later else _number(self.ends.output, "line") + " of output"
-            return _Ruling(Verdict.EQUIVALENT, [f"{ran}; {what} downstream compared equal", *_particulars(result)])
+            return _Ruling(Verdict.EQUIVALENT, [f"{ran}; {what} downstream equal", *_particulars(result)])
         return _Ruling(Verdict.NOT_COMPARABLE, [f"{ran}, but no value was recorded that could tell"])
 
     def _later(self, result: SiteResult) -> int:
@@ -358,8 +364,9 @@ def _where(found: Found, processes: int) -> str:
     parts = [f"process {found.process}" if processes > 1 else "", found.test, found.moment]
     at = ", ".join(part for part in parts if part)
     place = f" of {d.where}" if d.where else ""
-    texts = f": {d.before} before, {d.after} after" if len(d.before + d.after) <= SHORT else ""
-    return f"{at}: {d.aspect}{place} differs{texts}"
+    texts = in_words(d).removeprefix(d.aspect)
+    verb = "differ" if d.aspect.endswith("s") else "differs"
+    return f"{at}: {d.aspect}{place} {verb}" + ("" if texts.startswith(" differ") else f":{texts}")
 
 
 def _ran(result: SiteResult) -> str:
@@ -368,6 +375,14 @@ def _ran(result: SiteResult) -> str:
         where = "the original" if result.site.after is None else "the migrated program"
         return f"ran {times(max(before, after))} in {where}, which alone has it"
     return f"ran {times(before)} in both" if before == after else f"ran {times(before)} before, {times(after)} after"
+
+
+def _compared(result: SiteResult) -> str:
+    """``equal in 3 calls: float32[8,2] on 8 devices``."""
+    unit = "call" if result.calls else "evaluation"
+    kinds = list(result.kinds)
+    named = ", ".join(kinds[:NAMED]) + (" ..." if len(kinds) > NAMED else "")
+    return f"equal in {_number(result.moments, unit)}: {named}"
 
 
 def _particulars(result: SiteResult) -> list[str]:

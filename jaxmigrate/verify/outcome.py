@@ -24,6 +24,9 @@ PYTEST_TROUBLE = {
 SET_UP = frozenset({"start", "legacy", "lost", "note"})
 """Records of what comes before the program."""
 
+SHORT = 120
+"""Characters of two values that a sentence quotes."""
+
 Traces = Mapping[int, Trace]
 
 
@@ -41,6 +44,7 @@ class Outcome:
     """Whether more than the output differs."""
     sampled: int = 0
     notes: list[str] = field(default_factory=list)
+    dtypes: set[str] = field(default_factory=set)
 
 
 # Could not run
@@ -236,6 +240,7 @@ def _finals(out: Outcome, old: Trace, new: Trace, sites: Sequence[Site], toleran
             comparison = examine(before[name], after[name], tolerance)
             out.values += comparison.facts if not comparison.differences else 0
             out.sampled += comparison.sampled
+            out.dtypes |= comparison.dtypes
             for d in comparison.differences[:1]:
                 yield f"final value of {name}{d.where}: {in_words(d)}"
         elif not _mentioned(name, sites):
@@ -244,8 +249,9 @@ def _finals(out: Outcome, old: Trace, new: Trace, sites: Sequence[Site], toleran
 
 
 def in_words(d: Difference) -> str:
-    """A difference as part of a sentence."""
-    return f"{d.aspect} {d.before} before, {d.after} after"
+    """A difference as part of a sentence; long values are only in its fields."""
+    short = not d.placements and len(d.before + d.after) <= SHORT
+    return f"{d.aspect} {d.before} before, {d.after} after" if short else f"{d.aspect} differ{'' if d.aspect.endswith('s') else 's'}"
 
 
 def _mentioned(name: str, sites: Sequence[Site]) -> bool:
@@ -398,9 +404,15 @@ def _versions(old: Json, new: Json) -> str:
     return f"the original ran on {emulated}{named(old)}, the migrated program on {named(new)}"
 
 
+_PLATFORMS = {"cpu": "simulated CPU", "gpu": "GPU", "cuda": "GPU", "rocm": "GPU", "tpu": "TPU"}
+
+
 def _backends(before: Traces, after: Traces) -> Iterator[str]:
     found = [[t.one("backend") for t in side.values()] for side in (before, after)]
-    said = [{f"{b.get('devices')} {b.get('platform')} devices" for b in side if b} for side in found]
+    said = [
+        {f"{b.get('devices')} {_PLATFORMS.get(str(b.get('platform')), b.get('platform'))} devices" for b in side if b}
+        for side in found
+    ]
     texts = [" and ".join(sorted(side)) for side in said]
     if texts[0] and texts[0] == texts[1]:
         yield f"{texts[0]}{f' in {len(before)} processes' if len(before) > 1 else ''}"

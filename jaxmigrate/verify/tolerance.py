@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -36,11 +37,11 @@ def bounds(dtype: str, tolerance: Tolerance | None = None) -> tuple[float, float
     return rtol if given.rtol is None else given.rtol, atol if given.atol is None else given.atol
 
 
-def tolerances(tolerance: Tolerance | None = None) -> str:
-    """One sentence for the report that states the tolerances."""
-    names = ("float64", "float32", "float16", "bfloat16", "float8")
-    parts = (f"{name} {rtol:g}/{atol:g}" for name in names for rtol, atol in [bounds(name, tolerance)])
-    return f"floats may differ by rtol/atol {', '.join(parts)}, complex numbers as their parts, all else not at all"
+def tolerances(dtypes: Iterable[str], tolerance: Tolerance | None = None) -> str:
+    """One sentence for the report that states how exactly values of these dtypes were compared."""
+    parts = (f"{name} {rtol:g}/{atol:g}" for name in sorted(dtypes) for rtol, atol in [bounds(name, tolerance)])
+    texts = ", ".join(parts)
+    return f"floats may differ by rtol/atol: {texts}; everything else not at all" if texts else "everything was compared exactly"
 
 
 def unequal(before: Any, after: Any, allowed: tuple[float, float]) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
-from jaxmigrate.verify.compare import Comparison, describe, examine, leaves
+from jaxmigrate.verify.compare import Comparison, brief, describe, examine, leaves
 from jaxmigrate.verify.model import Difference, Json, Kind, ProcessRun, Run, Site, Tolerance
 
 BAD_INPUT = frozenset(
@@ -128,6 +128,9 @@ class SiteResult:
     noise: list[Found] = field(default_factory=list)
     """Differences that the migrated program shows to itself."""
     notes: dict[str, None] = field(default_factory=dict)
+    kinds: dict[str, None] = field(default_factory=dict)
+    """What the equal values are, in words."""
+    dtypes: set[str] = field(default_factory=set)
     callable: bool = False
     """Whether it gave a function."""
     calls: int = 0
@@ -149,6 +152,9 @@ class SiteResult:
 
 
 NEVER = 1 << 60
+
+MOST_KINDS = 4
+"""So many kinds of values are kept to be named."""
 
 
 def compare_site(
@@ -264,12 +270,23 @@ def _compare_pair(result: SiteResult, process: int, key: Stream, old: Event, new
     result.moments += bool(comparison.facts)
     result.sampled += comparison.sampled
     result.notes.update(dict.fromkeys(comparison.notes))
+    result.dtypes |= comparison.dtypes
+    if comparison.facts and not comparison.differences and len(result.kinds) < MOST_KINDS:
+        result.kinds[_kind(old)] = None
     if traced:
         result.traced += comparison.facts
     else:
         result.facts += comparison.facts
     if comparison.facts and not comparison.differences and not traced:
         result.compared.append((process, old.order, new.order, comparison.facts))
+
+
+def _kind(event: Event) -> str:
+    if event.raised is not None:
+        return f"{event.raised.get('type')} raised"
+    if event.record.get("e") == "state":
+        return ", ".join(f"{name} {brief(cast(Json, v))}" for name, v in event.value.items())
+    return brief(event.value)
 
 
 def _examine(result: SiteResult, old: Event, new: Event, tolerance: Tolerance) -> tuple[Comparison, bool]:
@@ -285,6 +302,7 @@ def _examine(result: SiteResult, old: Event, new: Event, tolerance: Tolerance) -
             out.differences += [_named(name, d) for d in part.differences]
             out.facts, out.sampled = out.facts + part.facts, out.sampled + part.sampled
             out.notes += part.notes
+            out.dtypes |= part.dtypes
         return out, any(_abstract(cast(Json, v)) for v in old.value.values())
     return examine(old.value, new.value, tolerance, converted=result.converted), _abstract(old.value)
 
