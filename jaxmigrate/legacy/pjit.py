@@ -20,6 +20,8 @@ __all__ = ["AUTO", "FROM_GDA", "UNSPECIFIED", "pjit", "with_sharding_constraint"
 
 NamedSharding = jax.sharding.NamedSharding
 Function = Callable[..., Any]
+_EAGER = (ad.JVPTracer, ad.LinearizeTracer)
+"""Tracers under which values are computed while the program runs."""
 
 
 def pjit(fun: Function, *given: Any, **named: Any) -> Function:
@@ -338,7 +340,7 @@ def _traced_value(leaf: Any, sharding: Any) -> Any:
         return hostlocal.from_gda(leaf)
     if isinstance(leaf, arrays.HostLocalArray):
         return np.asarray(leaf)
-    if isinstance(leaf, ad.JVPTracer) and sharding is not None:
+    if isinstance(leaf, _EAGER) and sharding is not None:
         # The value under the tracer may be committed to one device, which `jax.jit` would not move.
         return jax.device_put(leaf, sharding)
     return leaf
