@@ -301,6 +301,18 @@ def test_what_was_not_described_is_no_evidence() -> None:
     assert aspects(opaque("f"), array(X)) == ["type"]
 
 
+def test_classes_in_containers_are_no_evidence() -> None:
+    old, new = seq(opaque("DeviceArray", "class"), opaque("ShardedDeviceArray", "class"), t="tuple"), opaque("ArrayImpl", "class")
+    for pair in ((old, new), (old, seq(new, t="tuple")), (new, old)):
+        assert examine(*pair).differences == []
+        assert examine(*pair).facts == 0
+    assert aspects(seq(new), seq(scalar(1))) == ["type"]
+    assert aspects(seq(new), seq()) == ["length"]
+    registry = {"k": "map", "t": "dict", "v": [[opaque("DeviceArray", "class"), scalar(1)], [scalar("a"), scalar(2)]]}
+    assert aspects(registry, {"k": "map", "t": "dict", "v": [[scalar("a"), scalar(2)], [new, scalar(1)]]}) == []
+    assert aspects(registry, {"k": "map", "t": "dict", "v": [[scalar("a"), scalar(3)], [new, scalar(1)]]}) == ["value"]
+
+
 def test_tracers_by_abstract_value() -> None:
     traced = abstract(8)
     assert aspects(traced, traced) == []
