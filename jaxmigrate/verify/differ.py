@@ -21,6 +21,8 @@ __all__ = ["TreeError", "sites"]
 
 _DEEPEST = 120
 """Expressions below this depth are compared as a whole."""
+_SMALLEST_MOVE = 4
+"""Nodes of a statement that is still the same one in another place."""
 _MOST_REGION = 2000
 """Candidate pairs of statements up to which blocks that left their statement are looked for."""
 _BY_MEANING = {"isinstance": 1, "issubclass": 1, "getattr": 1, "hasattr": 1, "setattr": 1, "delattr": 1, "partial": 0}
@@ -153,23 +155,29 @@ class _Diff:
         for tag, i1, i2, j1, j2 in codes:
             if tag == "equal":
                 self.equal += zip(b[i1:i2], a[j1:j2], strict=True)
-        settled = self._moved(regions)
+        settled = self._moved(regions, _leading(b, self.before), _leading(a, self.after))
         for x, y in regions:
             self._region(x, y, settled)
 
-    def _moved(self, regions: list[tuple[list[ast.stmt], list[ast.stmt]]]) -> dict[ast.stmt, ast.stmt]:
+    def _moved(
+        self,
+        regions: list[tuple[list[ast.stmt], list[ast.stmt]]],
+        led_before: dict[ast.stmt, int],
+        led_after: dict[ast.stmt, int],
+    ) -> dict[ast.stmt, ast.stmt]:
         """Functions and classes belong together by their name, wherever in the block they are; equal statements too."""
         b_region = {s: n for n, (b, _) in enumerate(regions) for s in b}
         a_region = {s: n for n, (_, a) in enumerate(regions) for s in a}
         settled: dict[ast.stmt, ast.stmt] = {}
-        for b, a in _same_key(
-            {s: _moving_key(s, self.before) for s in b_region}, {s: _moving_key(s, self.after) for s in a_region}
-        ):
+        keys = {s: _moving_key(s, self.before) for s in b_region}
+        for b, a in _same_key(keys, {s: _moving_key(s, self.after) for s in a_region}):
             if isinstance(b, (*_FUNCTIONS, ast.ClassDef)):
                 self.statement(b, a)
             elif b_region[b] == a_region[a]:
                 continue
-            elif not isinstance(b, _IMPORTS):
+            elif led_before[b] != led_after[a] and not isinstance(b, _IMPORTS):
+                if self.before.size[b] < _SMALLEST_MOVE:
+                    continue
                 self.statements([b], [a])
             settled[b] = a
             settled[a] = b
@@ -511,7 +519,8 @@ class _Diff:
             else:
                 rest.append((x, y))
         for x, y in rest:
-            if settled or not (type(x) is not type(y) or _is_placement(x) or self._converted(x, y)):
+            reshaped = type(x) is not type(y) or _is_placement(x) or _other_keys(x, y) or self._converted(x, y)
+            if settled or not reshaped:
                 self._argument(x, y)
         return settled
 
@@ -574,7 +583,7 @@ class _Diff:
 
     def _member(self, b: ast.Attribute, a: ast.Attribute) -> bool:
         """Compare the objects of which a member is taken, if they are more than a name; whether the member is the same."""
-        if is_chain(b) or is_chain(a):
+        if (is_chain(b) and is_chain(a)) or isinstance(b.value, ast.Name) or isinstance(a.value, ast.Name):
             return False
         if b.attr == a.attr or (type(b.value) is type(a.value) and not is_chain(b.value)):
             self.expression(b.value, a.value)
@@ -970,7 +979,18 @@ def _moving_key(node: ast.stmt, tree: Tree) -> object:
     """What makes a statement the same one in another place; None if nothing does."""
     if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
         return isinstance(node, ast.ClassDef), node.name
-    return tree.number[node] if tree.size[node] >= 4 else None
+    return tree.number[node]
+
+
+def _leading(block: Sequence[ast.stmt], tree: Tree) -> dict[ast.stmt, int]:
+    """A number for what each statement comes after, definitions and imports aside: they only make names."""
+    found: dict[ast.stmt, int] = {}
+    led = 0
+    for statement in block:
+        found[statement] = led
+        if not isinstance(statement, (*_FUNCTIONS, ast.ClassDef, *_IMPORTS)):
+            led = hash((led, tree.number[statement]))
+    return found
 
 
 def _same_key(b: dict[ast.stmt, object], a: dict[ast.stmt, object]) -> Iterator[tuple[ast.stmt, ast.stmt]]:
