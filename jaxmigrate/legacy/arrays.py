@@ -27,6 +27,7 @@ from .gda import (
     safe_zip,
 )
 from .journal import Journal
+from .placing import FUNCTIONS
 from .sharded import (
     CppShardedDeviceArray,
     HostLocalArray,
@@ -90,7 +91,7 @@ HOST_LOCAL = (CppShardedDeviceArray, _ShardedDeviceArray, PmapArray)
 
 
 def register() -> None:
-    """Let the installed JAX take the old classes as arguments, and give its own arrays their old members."""
+    """Let the installed JAX take the old classes as arguments, and give it the members and layouts that it has lost."""
     unregister()
     for cls in HOST_LOCAL:
         _register(cls, abstract, as_array)
@@ -98,6 +99,8 @@ def register() -> None:
     for table, owner in ((ARRAY_MEMBERS, ArrayImpl), (DEVICE_MEMBERS, _device_class())):
         for name, member in table.items():
             _journal.attribute(owner, name, member)
+    for name, function in FUNCTIONS.items():
+        _journal.attribute(jax, name, function)
 
 
 def unregister() -> None:

@@ -111,6 +111,8 @@ def safe_zip(*columns: Iterable[object]) -> list[tuple[object, ...]]:
 
 def device_of(buffer: object) -> object:
     """The device of a buffer, whose ``device`` was a method once and is a property now."""
+    if isinstance(buffer, np.ndarray):
+        raise AttributeError("'numpy.ndarray' object has no attribute 'device'")
     device = buffer.device  # type: ignore[attr-defined]
     return device() if callable(device) else device
 
@@ -347,7 +349,10 @@ class GlobalDeviceArray:
     def local_data(self, index: int) -> Buffer:
         """The data at a position among the local devices of the mesh."""
         self._check_if_deleted()
-        return self._buffers()[index]
+        buffer = self._buffers()[index]
+        if isinstance(buffer, list | tuple):
+            raise AttributeError(f"'{type(buffer).__name__}' object has no attribute 'aval'")
+        return buffer
 
     def addressable_data(self, index: int) -> Buffer:
         """The same as `local_data`."""

@@ -321,12 +321,12 @@ class PmapSharding(jax.sharding.Sharding):  # type: ignore[misc]
         self.sharding_spec = sharding_spec
 
     @classmethod
-    def default(cls, shape: Shape, sharded_dim: int = 0) -> PmapSharding:
-        """The layout in which pmap gives an array of this shape, on the first local devices."""
+    def default(cls, shape: Shape, sharded_dim: int = 0, devices: Sequence[object] | None = None) -> PmapSharding:
+        """The layout in which pmap gives an array of this shape, on the first local devices or, later, on given ones."""
         assert sharded_dim is not None
         size = shape[sharded_dim]
         spec = build_spec(*rules.pmap_cuts(len(shape), sharded_dim, size))
-        return cls(np.array(jax.local_devices()[:size]), spec)
+        return cls(np.array(jax.local_devices()[:size] if devices is None else devices), spec)
 
     @property
     def device_set(self) -> set[object]:
