@@ -165,6 +165,7 @@ COUNTERPARTS: dict[str, tuple[str, ...]] = {
     "jax.lib.xla_bridge": ("jax.extend.backend", "jax._src.xla_bridge"),
     "jax.lib.xla_client": ("jax._src.lib.xla_client", "jaxlib.xla_client", "jaxlib._jax"),
     "jax.lib.xla_extension": ("jaxlib._jax", "jaxlib.xla_client"),
+    "jaxlib.xla_extension": ("jaxlib._jax", "jaxlib.xla_client"),
     "jax.linear_util": ("jax.extend.linear_util", "jax._src.linear_util"),
     "jax.numpy.lax_numpy": ("jax.numpy", "jax._src.numpy.lax_numpy"),
     "jax.prng": ("jax.extend.random", "jax._src.prng", "jax._src.random.prng"),
@@ -207,6 +208,7 @@ MODULES: tuple[str, ...] = (
     "jax.prng",
     "jax.util",
     "jax._src.device_array",
+    "jaxlib.xla_extension",
     "jax._src.global_device_array",
 )
 """Modules that the emulation makes where the installed JAX has none of that name."""

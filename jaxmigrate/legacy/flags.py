@@ -52,11 +52,11 @@ def install(journal: Journal) -> None:
     known = modern.config._value_holders
     table: dict[str, object] = {name: value for name, value in WITHOUT_EFFECT.items() if name not in known}
     live = {flag.name: flag for flag in (state.array_flag, state.gda_flag)}
-    for name, flag in live.items():
-        journal.attribute(kind, name, property(lambda _, flag=flag: flag.value))
+    for name in live:
+        journal.attribute(kind, name, _option(name))
     for name in table:
         if not hasattr(kind, name):
-            journal.attribute(kind, name, property(lambda _, name=name: table[name]))
+            journal.attribute(kind, name, _option(name))
     journal.attribute(kind, "update", _update(kind.update, table, live))
     journal.attribute(kind, "read", _read(kind.read, table, live))
     journal.attribute(kind, "_read", _read(kind._read, table, live))
@@ -64,6 +64,10 @@ def install(journal: Journal) -> None:
     journal.attribute(modern, "jax_array", state.array_flag)
     journal.attribute(modern, "parallel_functions_output_gda", state.gda_flag)
     journal.attribute(modern, "FLAGS", modern.config)
+
+
+def _option(name: str) -> property:
+    return property(lambda self: self._read(name))
 
 
 def _update(before: Callable[..., None], table: dict[str, object], live: dict[str, state.Flag]) -> Callable[..., None]:

@@ -85,7 +85,8 @@ def call(
 
 
 def _shape(leaf: Any) -> jax.ShapeDtypeStruct:
-    return jax.ShapeDtypeStruct(np.shape(leaf), jax.dtypes.canonicalize_dtype(leaf.dtype if hasattr(leaf, "dtype") else type(leaf)))
+    dtype = leaf.dtype if hasattr(leaf, "dtype") else type(leaf)
+    return jax.ShapeDtypeStruct(np.shape(leaf), jax.dtypes.canonicalize_dtype(dtype))
 
 
 def _to_numpy(values: Any) -> Any:

@@ -17,8 +17,9 @@ from jax.core import ShapedArray
 from . import arrays, indices, specs, state
 from .resources import P, check_axes, check_fits
 
-Mesh = jax.sharding.Mesh
-Spec = jax.sharding.PartitionSpec
+Mesh = Any
+Spec = Any
+"""Of the installed JAX, whose types are not looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ def to_global(value: Any, mesh: Mesh, spec: Spec, call: Call) -> jax.Array:
 def _visible(mesh: Mesh, spec: Spec) -> indices.MeshLike:
     """The mesh that cuts what the program of this process sees."""
     if indices.is_replicated(spec, indices.axis_sizes(mesh), state.version):
-        return mesh
+        return indices.SubMesh(mesh.devices, mesh.axis_names)
     return indices.local_mesh(mesh, jax.process_index(), state.version)
 
 
@@ -78,12 +79,17 @@ def _buffers_in_place(value: Any, placed: Sequence[indices.Placed]) -> list[Any]
         return None
     held = {
         next(iter(buffer.sharding.device_set)).id: (indices.key(index), buffer)
-        for index, buffer in zip(value.indices, value.device_buffers, strict=True)
+        for index, buffer in zip(value.indices, value.device_buffers or (), strict=True)
     }
     found = [held.get(p.device.id) for p in placed]
     if any(pair is None or pair[0] != indices.key(p.local_index) for pair, p in zip(found, placed, strict=True)):
         return None
     return [pair[1] for pair in found if pair is not None]
+
+
+def donates() -> bool:
+    """Whether arguments can be given away; on CPUs they stayed usable until then."""
+    return jax.default_backend() != "cpu" or state.version >= (0, 3, 25)
 
 
 def is_array(value: object) -> bool:

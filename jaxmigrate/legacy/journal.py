@@ -5,7 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, MutableMapping
 from types import ModuleType
+from typing import TypeVar
 
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 _MISSING = object()
 
 
@@ -21,17 +24,18 @@ class Journal:
         setattr(owner, name, value)
         self._undo.append(lambda: delattr(owner, name) if before is _MISSING else setattr(owner, name, before))
 
-    def item(self, table: MutableMapping[object, object], key: object, value: object) -> None:
+    def item(self, table: MutableMapping[Key, Value], key: Key, value: Value) -> None:
         """Set an item of a table."""
-        before = table.get(key, _MISSING)
+        if key in table:
+            before = table[key]
+            self._undo.append(lambda: table.__setitem__(key, before))
+        else:
+            self._undo.append(lambda: _drop(table, key))
         table[key] = value
-        self._undo.append(lambda: _restore(table, key, before))
 
     def module(self, name: str, module: ModuleType) -> None:
         """Put a module where ``import`` finds it."""
-        before: object = sys.modules.get(name, _MISSING)
-        sys.modules[name] = module
-        self._undo.append(lambda: _restore(sys.modules, name, before))
+        self.item(sys.modules, name, module)
 
     def later(self, undo: Callable[[], None]) -> None:
         """Remember how to take back a change that was made elsewhere."""
@@ -43,8 +47,5 @@ class Journal:
             self._undo.pop()()
 
 
-def _restore(table: MutableMapping[object, object], key: object, before: object) -> None:
-    if before is _MISSING:
-        table.pop(key, None)
-    else:
-        table[key] = before
+def _drop(table: MutableMapping[Key, Value], key: Key) -> None:
+    table.pop(key, None)

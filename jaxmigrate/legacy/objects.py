@@ -12,7 +12,28 @@ from jax._src import mesh as modern_mesh
 
 from . import arrays, functions, hostcallback, indices, pjit, pmap, positional, resources, serialization, specs, state
 
-Mesh = jax.sharding.Mesh
+Mesh = Any
+_MODERN_NAMED_SHARDING = jax.sharding.NamedSharding
+
+
+class _NamedShardingMeta(type):
+    """Makes the class one of the installed JAX's for all that matters; it cannot be inherited from."""
+
+    def __call__(cls, mesh: Any, spec: Any = None, **options: Any) -> Any:
+        return _MODERN_NAMED_SHARDING(mesh, resources.P() if spec is None else spec, **options)
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, _MODERN_NAMED_SHARDING)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return subclass is cls or issubclass(subclass, _MODERN_NAMED_SHARDING)
+
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(_MODERN_NAMED_SHARDING, name)
+
+
+class NamedSharding(metaclass=_NamedShardingMeta):
+    """A mesh and a spec, which may be None for arrays that are replicated."""
 
 
 class OutputType(enum.Enum):
@@ -141,15 +162,21 @@ class SerialLoop:
 
 _DEVICE_ARRAY = {
     "DeviceArray": arrays.DeviceArray,
-    "_DeviceArray": arrays.DeviceArray,
-    "_CppDeviceArray": arrays.DeviceArray,
-    "Buffer": arrays.DeviceArray,
+    "_DeviceArray": arrays._DeviceArray,
+    "_CppDeviceArray": arrays._CppDeviceArray,
+    "Buffer": arrays.Buffer,
     "make_device_array": arrays.make_device_array,
+}
+_XLA_EXTENSION = {
+    **_DEVICE_ARRAY,
+    "DeviceArray": arrays.Buffer,
+    "DeviceArrayBase": arrays.DeviceArray,
+    "PyLocalBuffer": arrays.Buffer,
 }
 _SHARDED = {
     "ShardedDeviceArray": arrays.ShardedDeviceArray,
-    "_ShardedDeviceArray": arrays.ShardedDeviceArray,
-    "ShardedDeviceArrayBase": arrays.ShardedDeviceArray,
+    "_ShardedDeviceArray": arrays._ShardedDeviceArray,
+    "ShardedDeviceArrayBase": arrays.ShardedDeviceArrayBase,
     "make_sharded_device_array": arrays.make_sharded_device_array,
     "Chunked": specs.Chunked,
     "NoSharding": specs.NoSharding,
@@ -208,6 +235,8 @@ _PJIT = {
     "global_to_local": global_to_local,
     "hashable_pytree": hashable_pytree,
     "local_to_global": local_to_global,
+    "MeshPspecSharding": NamedSharding,
+    "NamedSharding": NamedSharding,
 }
 _MAPS = {
     "ResourceEnv": ResourceEnv,
@@ -216,6 +245,12 @@ _MAPS = {
     "_positional_semantics": _CurrentSemantics(),
     "serial_loop": serial_loop,
     "xmap": xmap,
+}
+_SHARDINGS: dict[str, object] = {
+    "MeshPspecSharding": NamedSharding,
+    "NamedSharding": NamedSharding,
+    "PmapSharding": specs.PmapSharding,
+    "PositionalSharding": positional.PositionalSharding,
 }
 _MODULES: dict[str, dict[str, object]] = {
     "jax": {
@@ -232,8 +267,8 @@ _MODULES: dict[str, dict[str, object]] = {
     "jax.interpreters.xla": {**_DEVICE_ARRAY},
     "jax._src.device_array": {
         **_DEVICE_ARRAY,
-        "DeviceArrayProtocol": arrays.DeviceArray,
-        "device_array_types": [arrays.DeviceArray],
+        "DeviceArrayProtocol": arrays.DeviceArrayProtocol,
+        "device_array_types": arrays.device_array_types,
     },
     "jax.interpreters.pxla": _SHARDED,
     "jax._src.interpreters.pxla": _SHARDED,
@@ -244,11 +279,12 @@ _MODULES: dict[str, dict[str, object]] = {
     "jax.experimental.maps": _MAPS,
     "jax.experimental.pjit": _PJIT,
     "jax._src.pjit": _PJIT,
-    "jax.experimental.sharding": {"PmapSharding": specs.PmapSharding},
-    "jax.sharding": {"PmapSharding": specs.PmapSharding, "PositionalSharding": positional.PositionalSharding},
-    "jax._src.sharding": {"PmapSharding": specs.PmapSharding, "PositionalSharding": positional.PositionalSharding},
+    "jax.experimental.sharding": _SHARDINGS,
+    "jax.sharding": _SHARDINGS,
+    "jax._src.sharding": _SHARDINGS,
     "jax.lib.xla_client": {**_DEVICE_ARRAY, "DeviceArrayBase": arrays.DeviceArray},
-    "jax.lib.xla_extension": {**_DEVICE_ARRAY, "DeviceArrayBase": arrays.DeviceArray, "PyLocalBuffer": arrays.DeviceArray},
+    "jax.lib.xla_extension": _XLA_EXTENSION,
+    "jaxlib.xla_extension": _XLA_EXTENSION,
 }
 
 OBJECTS: dict[str, object] = {

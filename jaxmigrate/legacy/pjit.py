@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import jax
@@ -33,12 +35,9 @@ def pjit(fun: Function, *given: Any, **named: Any) -> Function:
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         return program.call(args, kwargs)
 
-    try:
-        functools.update_wrapper(wrapped, fun)
-    except AttributeError:
-        wrapped.__wrapped__ = fun
-    wrapped.lower = program.lower
-    wrapped.clear_cache = program.clear
+    functools.update_wrapper(wrapped, fun)
+    for name, method in (("lower", program.lower), ("clear_cache", program.clear)):
+        setattr(wrapped, name, method)
     return wrapped
 
 
@@ -48,13 +47,15 @@ class _Program:
     def __init__(self, fun: Function, settings: resources.Settings) -> None:
         self._fun = fun
         self._settings = settings
-        self._compiled: dict[object, Function] = {}
+        self._compiled: dict[object, Any] = {}
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run it on what the program of this process sees."""
         if state.jax_array():
             return self._call_arrays(args, kwargs)
         mesh = resources.required_mesh()
+        if mesh != _outer_mesh(mesh):
+            raise RuntimeError("Changing the physical mesh is not allowed inside pjit.")
         self._check_arguments(args, kwargs)
         bound = self._bind(mesh, args, kwargs)
         if _tracing(bound.leaves):
@@ -63,11 +64,11 @@ class _Program:
         results = self._jitted(bound, shardings)(*bound.fill(values), **bound.kwargs(values))
         return self._results(results, mesh)
 
-    def lower(self, *args: Any, _global_avals: bool = False, **kwargs: Any) -> _Lowered:
+    def lower(self, *args: Any, _global_avals: bool = False, **kwargs: Any) -> Any:
         """Lower it for arguments like these."""
         if state.jax_array():
             jitted, new_args, new_kwargs = self._arrays(args, kwargs)
-            return _Lowered(jitted.lower(*new_args, **new_kwargs), lambda compiled: functools.partial(_run, compiled, args))
+            return jitted.lower(*new_args, **new_kwargs)
         mesh = resources.required_mesh()
         self._check_arguments(args, kwargs)
         bound = self._bind(mesh, args, kwargs)
@@ -96,7 +97,7 @@ class _Program:
     def _bind(self, mesh: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Bound:
         return _Bound(self._settings, mesh, args, kwargs)
 
-    def _jitted(self, bound: _Bound, shardings: Sequence[Any]) -> Function:
+    def _jitted(self, bound: _Bound, shardings: Sequence[Any]) -> Any:
         statics = tuple(bound.static_values())
         key = (bound.mesh, bound.tree, tuple(shardings), jax.default_backend() == "cpu", len(statics))
         found = self._compiled.get(key)
@@ -104,19 +105,37 @@ class _Program:
             found = self._compiled[key] = self._jit(bound, shardings)
         return found
 
-    def _jit(self, bound: _Bound, shardings: Sequence[Any]) -> Function:
+    def _jit(self, bound: _Bound, shardings: Sequence[Any]) -> Any:
         settings = self._settings
         options: dict[str, Any] = dict(settings.options)
         if bound.said_inputs:
             options["in_shardings"] = bound.input_tree(shardings)
         if not (isinstance(settings.outputs, Entry) and resources.is_unspecified(settings.outputs.value)):
             options["out_shardings"] = tree_util.tree_map(lambda entry: _sharding(bound.mesh, entry), settings.outputs)
-        # Old JAX did not donate on CPUs: the argument stayed usable.
-        if settings.donate_argnums and jax.default_backend() != "cpu":
+        return self._jit_with(self._body(bound.mesh), options)
+
+    def _jit_with(self, fun: Function, options: dict[str, Any]) -> Any:
+        settings = self._settings
+        if settings.donate_argnums and hostlocal.donates():
             options["donate_argnums"] = settings.donate_argnums
-        return jax.jit(
-            self._fun, static_argnums=settings.static_argnums, static_argnames=settings.static_argnames, **options
-        )
+        return jax.jit(fun, static_argnums=settings.static_argnums, static_argnames=settings.static_argnames, **options)
+
+    def _body(self, mesh: Any) -> Function:
+        """The function as it is traced: in its mesh, and with a look at its results."""
+
+        @functools.wraps(self._fun)
+        def body(*args: Any, **kwargs: Any) -> Any:
+            with _inside(mesh):
+                results = self._fun(*args, **kwargs)
+            leaves, tree = tree_util.tree_flatten(results)
+            entries = resources.spread(self._settings.outputs, tree, "pjit out_axis_resources", arguments=False)
+            for leaf, entry in zip(leaves, entries, strict=True):
+                if entry.says_spec:
+                    resources.check_axes(entry.spec, mesh)
+                    resources.check_fits(np.shape(leaf), entry.spec, indices.axis_sizes(mesh), "pjit outputs")
+            return results
+
+        return body
 
     def _call_traced(self, bound: _Bound) -> Any:
         """A call inside of another function that is traced: its values are those of the whole mesh."""
@@ -136,26 +155,27 @@ class _Program:
 
     def _call_arrays(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         jitted, new_args, new_kwargs = self._arrays(args, kwargs)
-        return jitted(*new_args, **new_kwargs)
+        try:
+            return jitted(*new_args, **new_kwargs)
+        except ValueError as error:
+            text = str(error)
+            if not text.startswith("Sharding passed to jit"):
+                raise
+        raise ValueError(text.replace("passed to jit", "passed to pjit", 1))
 
-    def _arrays(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+    def _arrays(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Any], dict[str, Any]]:
         """With `jax_array` on, pjit is what `jax.jit` is today, but for specs, None and the mesh."""
         mesh, settings = resources.physical_mesh(), self._settings
+        bound = self._bind(mesh, args, kwargs)
+        values = [_array_value(mesh, leaf, entry) for leaf, entry in zip(bound.leaves, bound.entries, strict=True)]
         key = ("arrays", mesh)
         if key not in self._compiled:
             options: dict[str, Any] = dict(settings.options)
             for name, tree in (("in_shardings", settings.inputs), ("out_shardings", settings.outputs)):
                 if not (isinstance(tree, Entry) and resources.is_unspecified(tree.value)):
                     options[name] = tree_util.tree_map(lambda entry: _array_sharding(mesh, entry), tree)
-            if settings.donate_argnums and jax.default_backend() != "cpu":
-                options["donate_argnums"] = settings.donate_argnums
-            self._compiled[key] = jax.jit(
-                self._fun, static_argnums=settings.static_argnums, static_argnames=settings.static_argnames, **options
-            )
-        is_gda = lambda x: isinstance(x, arrays.GlobalDeviceArray)  # noqa: E731
-        convert = lambda x: hostlocal.from_gda(x) if is_gda(x) else x  # noqa: E731
-        new_args = tree_util.tree_map(convert, args, is_leaf=is_gda)
-        return self._compiled[key], new_args, tree_util.tree_map(convert, kwargs, is_leaf=is_gda)
+            self._compiled[key] = self._jit_with(self._fun, options)
+        return self._compiled[key], bound.fill(values), bound.kwargs(values)
 
 
 class _Bound:
@@ -255,8 +275,27 @@ class _Compiled:
         return getattr(self._compiled, name)
 
 
-def _run(compiled: Any, _: Any, *args: Any, **kwargs: Any) -> Any:
-    return compiled(*args, **kwargs)
+class _Meshes(threading.local):
+    """The meshes of the pjit-ed functions that are being traced, the innermost last."""
+
+    def __init__(self) -> None:
+        self.stack: list[Any] = []
+
+
+_meshes = _Meshes()
+
+
+def _outer_mesh(default: Any) -> Any:
+    return _meshes.stack[-1] if _meshes.stack else default
+
+
+@contextmanager
+def _inside(mesh: Any) -> Iterator[None]:
+    _meshes.stack.append(mesh)
+    try:
+        yield
+    finally:
+        _meshes.stack.pop()
 
 
 def _tracing(leaves: Sequence[Any]) -> bool:
@@ -278,9 +317,7 @@ def _stays(leaf: jax.Array, mesh: Any, spec: Any) -> bool:
 
 def _check_entry(leaf: Any, entry: Entry) -> None:
     if resources.is_from_gda(entry.value) and not isinstance(leaf, arrays.GlobalDeviceArray):
-        raise ValueError(
-            "For a non-GDA input, the corresponding resource in in_axis_resources cannot be `pjit.FROM_GDA`."
-        )
+        raise ValueError("For a non-GDA input, the corresponding resource in in_axis_resources cannot be `pjit.FROM_GDA`.")
     if resources.is_auto(entry.value):
         raise ValueError(
             "Auto sharding is only enabled for global inputs. Please set `_global_avals=True` during `.lower()`. "
@@ -325,10 +362,28 @@ def _array_sharding(mesh: Any, entry: Entry) -> Any:
     return _sharding(mesh, entry)
 
 
+def _array_value(mesh: Any, leaf: Any, entry: Entry) -> Any:
+    if isinstance(leaf, arrays.GlobalDeviceArray):
+        return hostlocal.from_gda(leaf)
+    if isinstance(leaf, arrays.HostLocalArray):
+        leaf = np.asarray(leaf)
+    if mesh.empty or entry.says_spec or isinstance(leaf, core.Tracer) or isinstance(entry.value, jax.sharding.Sharding):
+        return leaf
+    if isinstance(leaf, ArrayImpl) and leaf.committed:
+        if leaf.sharding.device_set != set(mesh.devices.flat):
+            raise ValueError(
+                "Received incompatible devices for pjitted computation. "
+                f"Got argument on {sorted(device.id for device in leaf.sharding.device_set)} and the mesh {mesh}"
+            )
+        return leaf
+    # What was placed nowhere went to all devices of the mesh.
+    return jax.device_put(leaf, NamedSharding(mesh, P())) if hostlocal.is_array(leaf) else leaf
+
+
 def _traced_sharding(mesh: Any, leaf: Any, entry: Entry) -> Any:
     if isinstance(leaf, arrays.GlobalDeviceArray):
         _check_gda(leaf, entry)
-        return NamedSharding(leaf.mesh, P(*leaf.mesh_axes))
+        return NamedSharding(leaf.mesh, P(*tuple(leaf.mesh_axes)))
     if resources.is_unspecified(entry.value) or resources.is_auto(entry.value):
         return None
     _check_entry(leaf, entry)
@@ -387,5 +442,7 @@ def _constraint(given: tuple[Any, ...], named: dict[str, Any]) -> Any:
 def _constrain(leaf: Any, mesh: Any, entry: Entry) -> Any:
     if entry.says_spec and mesh.empty:
         raise ValueError("with_sharding_constraint requires a non-empty mesh! Are you sure that it's defined at the call site?")
+    if entry.says_spec:
+        resources.check_axes(entry.spec, mesh)
     sharding = _sharding(mesh, entry)
     return leaf if sharding is None else jax.lax.with_sharding_constraint(leaf, sharding)

@@ -12,7 +12,7 @@ from jax import api_util, tree_util
 from jax._src import core
 from jax.core import ShapedArray
 
-from . import arrays, hostlocal, specs, state
+from . import arrays, hostlocal, live, specs, state
 
 Function = Callable[..., Any]
 _MODERN = jax.pmap
@@ -23,11 +23,11 @@ def pmap(fun: Function, axis_name: Any = None, **options: Any) -> Function:
     """Run a function on every device, each with a piece of the arguments."""
     for name in _DROPPED:
         options.pop(name, None)
-    if options.get("donate_argnums") and jax.default_backend() == "cpu":
-        # Old JAX did not donate on CPUs: the argument stayed usable.
+    if options.get("donate_argnums") and not hostlocal.donates():
         del options["donate_argnums"]
     mapped = _MODERN(fun, axis_name, **options)
     static = _numbers(options.get("static_broadcasted_argnums"))
+    donated = _numbers(options.get("donate_argnums"))
     out_axes = options.get("out_axes", 0)
 
     def wrapped(*args: Any, **kwargs: Any) -> Any:
@@ -35,12 +35,12 @@ def pmap(fun: Function, axis_name: Any = None, **options: Any) -> Function:
             return mapped(*args, **kwargs)
         numbers = {i % len(args) if args else i for i in static}
         new_args = tuple(arg if i in numbers else tree_util.tree_map(_argument, arg) for i, arg in enumerate(args))
-        return _results(mapped(*new_args, **tree_util.tree_map(_argument, kwargs)), out_axes)
+        results = mapped(*new_args, **tree_util.tree_map(_argument, kwargs))
+        for leaf in tree_util.tree_leaves([args[i] for i in donated if i < len(args)]):
+            _donate(leaf)
+        return _results(results, out_axes)
 
-    try:
-        functools.update_wrapper(wrapped, fun)
-    except AttributeError:
-        wrapped.__wrapped__ = fun
+    functools.update_wrapper(wrapped, fun)
     for name in ("lower", "trace", "eval_shape"):
         if hasattr(mapped, name):
             setattr(wrapped, name, _host_arguments(getattr(mapped, name)))
@@ -55,6 +55,12 @@ def _numbers(value: object) -> tuple[int, ...]:
     if value is None:
         return ()
     return (value,) if isinstance(value, int) else tuple(value)  # type: ignore[arg-type]
+
+
+def _donate(leaf: Any) -> None:
+    """Delete an argument whose data in the form of today were given away."""
+    if isinstance(leaf, arrays.HostLocalArray) and isinstance(leaf._whole, jax.Array) and leaf._whole.is_deleted():
+        leaf.delete()
 
 
 def _traced(values: Any) -> bool:
@@ -93,6 +99,9 @@ def _result(value: jax.Array, axis: int | None) -> Any:
     shards = sorted(value.addressable_shards, key=lambda shard: _start(shard, axis))
     if axis is not None:
         axis %= value.ndim
+    if axis is not None:
+        for shard in shards:
+            live.hide(shard.data)
     buffers = [shard.data if axis is None else _without(shard.data, axis) for shard in shards]
     shape = tuple(len(shards) if i == axis else n for i, n in enumerate(value.shape))
     result = _sharded(shape, value.dtype, buffers, axis, weak=value.weak_type)

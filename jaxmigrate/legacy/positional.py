@@ -32,12 +32,12 @@ class PositionalSharding(jax.sharding.Sharding):  # type: ignore[misc]
     @property
     def shape(self) -> tuple[int, ...]:
         """Number of pieces of each dimension."""
-        return self._ids.shape
+        return tuple(self._ids.shape)
 
     @property
     def ndim(self) -> int:
         """Number of dimensions that are cut."""
-        return self._ids.ndim
+        return len(self._ids.shape)
 
     def reshape(self, *shape: Any) -> PositionalSharding:
         """The device sets in another shape."""
@@ -64,7 +64,8 @@ class PositionalSharding(jax.sharding.Sharding):  # type: ignore[misc]
         """Raise if an array of the shape cannot be cut like this."""
         if len(aval_shape) != self.ndim and not self.is_fully_replicated:
             raise ValueError(
-                f"Sharding {self} is only valid for values of rank {self.ndim}, but was applied to a value of rank {len(aval_shape)}"
+                f"Sharding {self} is only valid for values of rank {self.ndim}, "
+                f"but was applied to a value of rank {len(aval_shape)}"
             )
 
     def __repr__(self) -> str:

@@ -72,8 +72,6 @@ def is_unspecified(value: object) -> bool:
 
 def prepare(resources: object, what: str, *, unconstrained: bool = False) -> object:
     """The tree of entries of an argument such as ``in_axis_resources``, checked as old pjit checked it."""
-    if isinstance(resources, list):
-        resources = tuple(resources)
     entries = tree_util.tree_map(Entry, resources, is_leaf=lambda x: x is None)
     for entry in tree_util.tree_leaves(entries):
         _check(entry.value, what, unconstrained)
@@ -81,7 +79,7 @@ def prepare(resources: object, what: str, *, unconstrained: bool = False) -> obj
 
 
 def _check(value: object, what: str, unconstrained: bool) -> None:
-    if value is None or isinstance(value, (_UnspecifiedValue, _AUTOAxisResource, _FromGdaSingleton, jax.sharding.Sharding)):
+    if value is None or isinstance(value, _UnspecifiedValue | _AUTOAxisResource | _FromGdaSingleton | jax.sharding.Sharding):
         return
     if not isinstance(value, P):
         raise TypeError(f"{what} leaf specifications are expected to be PartitionSpec instances or None, but got {value}")
@@ -126,7 +124,9 @@ def _prefix_message(entries: object, tree: tree_util.PyTreeDef, what: str) -> st
     )
     if type(entries) is not tuple:
         return message + f" But {what} is not a tuple: got {type(entries)} instead."
-    message += f" But {what} is the wrong length: got a tuple or list of length {len(entries)} for an args tuple of length {count}."
+    message += (
+        f" But {what} is the wrong length: got a tuple or list of length {len(entries)} for an args tuple of length {count}."
+    )
     if count == 1:
         message += (
             f" Given the corresponding argument being passed, it looks like {what} might need to be wrapped in a singleton tuple."
@@ -150,8 +150,8 @@ def required_mesh() -> jax.sharding.Mesh:
 def check_axes(spec: Any, mesh: Any) -> None:
     """Raise what old pjit raised for a spec that names an axis that the mesh has not."""
     for axis in (axis for axes in indices.parse_spec(spec) for axis in axes):
-        if axis not in mesh.axis_names:
-            raise ValueError(f"Resource axis: {axis} of {spec} is undefined.")
+        if axis not in mesh.axis_names and axis is not P.UNCONSTRAINED:
+            raise ValueError(f"Resource axis: {axis} of {indices.spec_text(spec)} is undefined.")
 
 
 def check_fits(shape: Sequence[int], spec: Any, sizes: dict[Any, int], what: str) -> None:
@@ -173,14 +173,17 @@ def check_fits(shape: Sequence[int], spec: Any, sizes: dict[Any, int], what: str
             )
 
 
+_REST = ("static_argnums", "static_argnames", "donate_argnums", "keep_unused", "device", "backend", "inline", "abstracted_axes")
+_ALL_NAMES = frozenset({"in_shardings", "out_shardings", "in_axis_resources", "out_axis_resources", *_REST})
+
+
 def positional_names() -> tuple[str, ...]:
     """The parameters of pjit in the order of the version that is stood for."""
     if state.version < (0, 4, 2):
         return ("in_axis_resources", "out_axis_resources", "static_argnums", "donate_argnums")
-    rest = ("static_argnums", "static_argnames", "donate_argnums", "keep_unused", "device", "backend", "inline", "abstracted_axes")
     if state.version < (0, 4, 4):
-        return ("in_axis_resources", "out_axis_resources", *rest)
-    return ("in_shardings", "out_shardings", "in_axis_resources", "out_axis_resources", *rest)
+        return ("in_axis_resources", "out_axis_resources", *_REST)
+    return ("in_shardings", "out_shardings", "in_axis_resources", "out_axis_resources", *_REST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,12 +198,6 @@ class Settings:
     donate_argnums: tuple[int, ...]
     options: tuple[tuple[str, object], ...]
     """Given through to `jax.jit`."""
-
-
-_ALL_NAMES = frozenset(
-    "in_shardings out_shardings in_axis_resources out_axis_resources static_argnums static_argnames donate_argnums keep_unused "
-    "device backend inline abstracted_axes".split()
-)
 
 
 def settings(fun: Callable[..., object], given: tuple[object, ...], named: dict[str, object]) -> Settings:
@@ -219,7 +216,8 @@ def settings(fun: Callable[..., object], given: tuple[object, ...], named: dict[
     _check_specified(inputs, outputs)
     static_argnums, static_argnames = _static(fun, bound.get("static_argnums"), bound.get("static_argnames"))
     return Settings(
-        inputs=prepare(inputs, _what("in")),
+        # A list of the arguments' specs counts as a tuple, which is what the arguments are.
+        inputs=prepare(tuple(inputs) if isinstance(inputs, list) else inputs, _what("in")),
         outputs=prepare(outputs, _what("out")),
         static_argnums=static_argnums,
         static_argnames=static_argnames,

@@ -10,8 +10,9 @@ from types import ModuleType
 from typing import Any
 
 import jax
+from jax.experimental import multihost_utils
 
-from . import aliases, arrays, flags, hostlocal, live, modules, multihost, objects, state
+from . import aliases, arrays, flags, hostlocal, live, modules, multihost, objects, resources, state
 from .journal import Journal
 
 _journals: list[tuple[Journal, state.Version, bool, bool]] = []
@@ -56,9 +57,10 @@ def _apply(journal: Journal) -> None:
     arrays.register()
     journal.later(arrays.unregister)
     for name, function in multihost.FUNCTIONS.items():
-        journal.attribute(multihost.multihost_utils, name, function)
+        journal.attribute(multihost_utils, name, function)
     live.install(journal)
     _quiet_mesh(journal)
+    _equal_tuples(journal)
 
 
 def _extend_modules(journal: Journal, names: modules.Names) -> None:
@@ -101,3 +103,13 @@ def _quiet_mesh(journal: Journal) -> None:
             return before(self)
 
     journal.attribute(jax.sharding.Mesh, "__enter__", __enter__)
+
+
+def _equal_tuples(journal: Journal) -> None:
+    """A PartitionSpec was a tuple, and equal to one."""
+    before: Callable[[Any, object], Any] = resources.P.__eq__
+
+    def __eq__(self: Any, other: object) -> Any:
+        return tuple(self) == other if isinstance(other, tuple) else before(self, other)
+
+    journal.attribute(resources.P, "__eq__", __eq__)
