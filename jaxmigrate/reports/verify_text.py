@@ -79,7 +79,8 @@ def _wrapped(text: object, line: str, width: int) -> object:
 def _lines(report: Report, width: int, require: float) -> Iterator[Line]:
     for hazard in report.hazards:
         yield f"hazard: {display(hazard)}", "bold red"
-    for judgement in sorted(report.judgements, key=lambda j: (j.edit.path, j.edit.line, j.edit.column, j.edit.id)):
+    judged = () if report.errors else report.judgements
+    for judgement in sorted(judged, key=lambda j: (j.edit.path, j.edit.line, j.edit.column, j.edit.id)):
         yield from _judgement(judgement, width)
     for sentence in report.program:
         yield f"program: {display(sentence)}", "red" if report.program_differs else ""

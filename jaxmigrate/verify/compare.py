@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -29,6 +30,9 @@ KEYWORDS = {
 }
 """Keyword arguments that were renamed, in the dicts that hold them."""
 
+GONE = re.compile(r"--(?:no)?(?:jax_array|jax_parallel_functions_output_gda)(?:=.*)?|JAX_ARRAY|JAX_PARALLEL_FUNCTIONS_OUTPUT_GDA")
+"""Arguments and variables for flags that JAX has no more: command lines and environments lose them."""
+
 LAYOUT = frozenset({"opaque", "sharding", "spec", "mesh"})
 """Kinds that say how something is to be placed; where one replaces another, what they place is compared, not they."""
 
@@ -44,6 +48,9 @@ NAMES = {
     "opaque": "object",
     "cut": "value too large to record",
 }
+
+MAX_ITEMS = 256
+"""Of a container that are recorded."""
 
 SHOWN = 4
 """Devices that the text of a difference lists; the picture shows all."""
@@ -458,14 +465,33 @@ def _seq(c: _Context, before: Json, after: Json, where: str) -> None:
     if before.get("t") != after.get("t"):
         c.out.facts += 1
         c.out.differ("type", before.get("t"), after.get("t"), where)
-    if before.get("n") != after.get("n"):
+    old, new = _without_gone_flags(_items(before), _items(after))
+    sizes = [_count(v) - len(_items(v)) + len(items) for v, items in ((before, old), (after, new))]
+    if sizes[0] != sizes[1]:
         c.out.facts += 1
         c.out.differ("length", before.get("n"), after.get("n"), where)
         return
-    items = list(zip(_items(before), _items(after), strict=False))
-    c.out.facts += not items and before.get("n") == 0
-    for i, (a, b) in enumerate(items):
+    c.out.facts += not old and _count(before) == 0
+    for i, (a, b) in enumerate(zip(old, new, strict=False)):
         _value(c, a, b, f"{where}[{i}]")
+
+
+def _count(value: Json) -> int:
+    return cast(int, value.get("n") or 0)
+
+
+def _without_gone_flags(before: list[Json], after: list[Json]) -> tuple[list[Json], list[Json]]:
+    """Both lists without what sets flags that only one of them sets."""
+    if len(before) == len(after):
+        return before, after
+    flags = {str(v.get("v")) for items in (before, after) for v in items if _gone(v)}
+    one_sided = {f for f in flags if any(v.get("v") == f for v in before) != any(v.get("v") == f for v in after)}
+    old, new = ([v for v in items if not (_gone(v) and v.get("v") in one_sided)] for items in (before, after))
+    return old, new
+
+
+def _gone(value: Json) -> bool:
+    return value.get("t") == "str" and GONE.fullmatch(str(value.get("v"))) is not None
 
 
 def _items(value: Json, key: str = "v") -> list[Json]:
@@ -482,11 +508,14 @@ def _map(c: _Context, before: Json, after: Json, where: str) -> None:
         old, new = ({name: pair for name, pair in side.items() if not _silent(pair[0])} for side in (old, new))
     else:
         c.out.facts += not old and not new
-    if before.get("n") != after.get("n") and len(old) == len(new):
+    if before.get("n") != after.get("n") and len(old) == len(new) == MAX_ITEMS:
         c.out.differ("length", before.get("n"), after.get("n"), where)
     for key in [*old, *(k for k in new if k not in old)]:
-        name = _described(old[key][0] if key in old else new[key][0])
+        named = old[key][0] if key in old else new[key][0]
+        name = _described(named)
         if key not in old or key not in new:
+            if _gone(named):
+                continue
             c.out.facts += 1
             texts = ("there", "missing") if key in old else ("missing", "there")
             c.out.differ("keys", *texts, f"{where}[{name}]")

@@ -115,10 +115,12 @@ class _Case:
         command: str,
     ) -> None:
         self.plan, self.traces, self.ends, self.command = plan, traces, ends, command
-        arguments = _Arguments(plan.after)
-        self.results = {
-            site.id: compare_site(site, *traces, tolerance, converted=_converts(site, arguments)) for site in plan.sites
-        }
+        uses = _Uses(plan.after)
+        self.results = {}
+        for site in plan.sites:
+            use = uses.of(site)
+            part = compare_site(site, *traces, tolerance, converted=_converts(site, use), discarded=use == "discarded")
+            self.results[site.id] = part
         self.edited = {site for edit in plan.edits for site in edit.sites}
         self.blamed = self._blame()
 
@@ -322,38 +324,42 @@ def _is_import(site: Site) -> bool:
 # Conversions of arguments
 
 
-class _Arguments:
-    """The spans of all arguments of calls in the migrated files."""
+class _Uses:
+    """How the migrated files use their expressions: as arguments of calls, or not at all."""
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
         self._files = files
-        self._known: dict[str, set[Span]] = {}
+        self._known: dict[str, dict[Span, str]] = {}
 
-    def has(self, path: str, span: Span) -> bool:
-        """Whether this expression is an argument of a call."""
-        if path not in self._known:
-            self._known[path] = set(_argument_spans(self._files.get(path, b"")))
-        return span in self._known[path]
+    def of(self, site: Site) -> str:
+        """``argument`` of a call, ``discarded``, or nothing that matters."""
+        if site.after is None or site.kind is not Kind.VALUE:
+            return ""
+        if site.path not in self._known:
+            self._known[site.path] = dict(_uses(self._files.get(site.path, b"")))
+        return self._known[site.path].get(site.after, "")
 
 
-def _argument_spans(source: bytes) -> Iterator[Span]:
+def _uses(source: bytes) -> Iterator[tuple[Span, str]]:
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):
         return
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
-            for value in (*node.args, *(k.value for k in node.keywords)):
-                if value.end_lineno is not None and value.end_col_offset is not None:
-                    yield Span(value.lineno, value.col_offset, value.end_lineno, value.end_col_offset)
+            yield from ((_span(value), "argument") for value in (*node.args, *(k.value for k in node.keywords)))
+        elif isinstance(node, ast.Expr):
+            yield _span(node.value), "discarded"
 
 
-def _converts(site: Site, arguments: _Arguments) -> bool:
+def _span(node: ast.expr) -> Span:
+    return Span(node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0)
+
+
+def _converts(site: Site, use: str) -> bool:
     """Whether the edit wraps an argument of a call into another call, as host-local inputs must be."""
-    if site.kind is not Kind.VALUE or site.before is None or site.after is None:
-        return False
     before, after = (re.sub(r"\s+", "", text) for text in (site.before_text, site.after_text))
-    return bool(before) and before != after and f"({before}," in after and arguments.has(site.path, site.after)
+    return use == "argument" and bool(before) and before != after and f"({before}," in after
 
 
 # Words

@@ -137,6 +137,7 @@ class SiteResult:
     """How many calls of that function there were in either run, not counting those that give another function."""
     in_trace: bool = False
     converted: bool = False
+    discarded: bool = False
     first: dict[int, tuple[int, int]] = field(default_factory=dict)
     """Process -> the order of the first record in the original and in the migrated program; a large number without one."""
 
@@ -165,9 +166,20 @@ def compare_site(
     tolerance: Tolerance,
     *,
     converted: bool = False,
+    discarded: bool = False,
 ) -> SiteResult:
-    """Compare what was recorded at a site, leaving out what differs between two runs of the migrated program."""
-    result = SiteResult(site, converted=converted)
+    """Compare what was recorded at a site, leaving out what differs between two runs of the migrated program.
+
+    Args:
+        site: the place.
+        before: the records of the original.
+        after: those of the migrated program.
+        again: those of its second run.
+        tolerance: how far floats may differ.
+        converted: the edit wraps an argument of a call into a conversion.
+        discarded: nothing uses the value, so that None for it is as good.
+    """
+    result = SiteResult(site, converted=converted, discarded=discarded)
     pairs = [(p, before[p], after[p]) for p in sorted(before) if p in after]
     for process, old, new in pairs:
         _compare_process(result, process, old, new, tolerance)
@@ -212,6 +224,10 @@ def _look(result: SiteResult, event: Event) -> None:
         result.calls += not _is_function(event)
     elif kind == "hit" and _is_function(event):
         result.callable = True
+
+
+def _is_none(event: Event) -> bool:
+    return event.value.get("k") == "scalar" and event.value.get("t") == "none"
 
 
 def _is_function(event: Event) -> bool:
@@ -304,6 +320,8 @@ def _examine(result: SiteResult, old: Event, new: Event, tolerance: Tolerance) -
             out.notes += part.notes
             out.dtypes |= part.dtypes
         return out, any(_abstract(cast(Json, v)) for v in old.value.values())
+    if result.discarded and (_is_none(old) or _is_none(new)):
+        return out, False
     return examine(old.value, new.value, tolerance, converted=result.converted), _abstract(old.value)
 
 

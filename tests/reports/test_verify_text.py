@@ -89,8 +89,9 @@ def test_nothing_reached_is_said() -> None:
 
 
 def test_errors_and_a_program_that_differs() -> None:
-    text = render(Report((), errors=("the original fails: ValueError: no",)))
-    assert text.startswith("error: the original fails: ValueError: no\nnothing was verified\n")
+    text = render(Report((judgement(1, Verdict.NOT_REACHED),), errors=("the original fails: ValueError: no",)))
+    last = "1 edit: 0 equivalent, 0 different, 1 not reached"
+    assert text == f"error: the original fails: ValueError: no\nnothing was verified\n{last}\n"
     assert "no single edit shows why" in render(Report((), program=("exit status: 0 before, 1 after",), program_differs=True))
 
 

@@ -185,7 +185,21 @@ def test_records_by_the_name_of_their_class_and_their_fields() -> None:
 def test_long_texts_and_containers_that_were_cut() -> None:
     text = {"k": "scalar", "t": "str", "v": "a", "n": 70000, "h": "x"}
     assert aspects(text, text | {"h": "y"}) == ["value"]
-    assert aspects({"k": "map", "t": "dict", "n": 300, "v": []}, {"k": "map", "t": "dict", "n": 301, "v": []}) == ["length"]
+    pairs = [[scalar(i), scalar(i)] for i in range(256)]
+    assert aspects({"k": "map", "t": "dict", "n": 300, "v": pairs}, {"k": "map", "t": "dict", "n": 301, "v": pairs}) == ["length"]
+    many = [scalar(i) for i in range(256)]
+    assert aspects(seq(*many) | {"n": 300}, seq(*many) | {"n": 301}) == ["length"]
+
+
+def test_arguments_and_variables_of_flags_that_are_gone() -> None:
+    old, new = seq(scalar("train.py"), scalar("--jax_array"), scalar("--steps=3")), seq(scalar("train.py"), scalar("--steps=3"))
+    assert aspects(old, new) == []
+    assert aspects(old, seq(scalar("train.py"))) == ["length"]
+    assert aspects(old, seq(scalar("train.py"), scalar("--steps=4"))) == ["value"]
+    assert aspects(seq(scalar("--steps=3")), seq()) == ["length"]
+    env = {"k": "map", "t": "dict", "n": 2, "v": [[scalar("JAX_ARRAY"), scalar("1")], [scalar("HOME"), scalar("/")]]}
+    assert aspects(env, env | {"n": 1, "v": env["v"][1:]}) == []
+    assert aspects(env, env | {"n": 1, "v": env["v"][:1]}) == ["keys"]
 
 
 def test_large_integers_without_a_differing_sample_still_differ_by_hash() -> None:

@@ -459,6 +459,14 @@ def test_elsewhere_an_array_for_a_numpy_array_is_a_difference() -> None:
     assert verdicts(plan(site(texts=("x.to_py()", "x")), source=b"f(x)"), *pair) == [DIFFERENT]
 
 
+def test_a_value_that_nothing_uses_may_become_none() -> None:
+    waits = Site(1, "m.py", Kind.VALUE, Span(1, 0, 1, 8), Span(1, 0, 1, 9), "x.wait()", "x.block()")
+    pair = process(hit(scalar(None)), final(x=array(X))), process(hit(array(X)), final(x=array(X)))
+    assert verdicts(plan(waits, source=b"x.block()\n"), *pair) == [EQUIVALENT]
+    assert verdicts(plan(waits, source=b"x.block() + 1\n"), *pair) == [DIFFERENT]
+    assert verdicts(plan(waits, source=b"x.block()\n"), process(V), process(W)) == [DIFFERENT]
+
+
 # The program as a whole
 
 
