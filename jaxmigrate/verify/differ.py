@@ -355,7 +355,12 @@ class _Diff:
             self.expression(b.value, a.value)
 
     def _expr(self, b: ast.Expr, a: ast.Expr) -> None:
-        self.expression(b.value, a.value)
+        if isinstance(b.value, ast.Call) and isinstance(a.value, ast.Call) and not self.same(b.value.func, a.value.func):
+            # Nobody takes the value, so that another function may give another one.
+            if not self._nested(b.value, a.value):
+                self.statements([b], [a])
+        else:
+            self.expression(b.value, a.value)
 
     def _assign(self, b: ast.Assign | ast.AnnAssign, a: ast.Assign | ast.AnnAssign) -> None:
         xs, ys = _targets(b), _targets(a)

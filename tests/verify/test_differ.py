@@ -183,6 +183,8 @@ STATEMENTS = {
     "targets that change places": ("a, b = f()\n", "b, a = f()\n", ["statement: a, b = f() -> b, a = f() [a,b]", "value: f() -> f()"]),
     "an element that is stored": ("x['a'] = f()\n", "x['b'] = f()\n", ["statement: x['a'] = f() -> x['b'] = f()", "value: f() -> f()"]),
     "a class as a key": ("t[Old] = f\n", "t[New] = f\n", ["value: Old -> New"]),
+    "a value that nobody takes": ("x.old()\n", "x.new()\n", ["statement: x.old() -> x.new()"]),
+    "a value in it that somebody takes": ("x.old(y.old()).z()\n", "x.old(y.new).z()\n", ["value: y.old() -> y.new"]),
     "an operator": ("x += 1\n", "x -= 1\n", ["statement: x += 1 -> x -= 1 [x]"]),
     "annotations": (
         "def f(x: Old, *y: 'Old') -> Old:\n    z: Old = x\n",
