@@ -47,15 +47,20 @@ KINDS = {
 }
 """What the issue names; there are more."""
 
-RUNNER = '''"""Run several programs one after the other; the error of one is not the end of the others."""
+RUNNER = '''"""Run several programs one after the other; neither an error nor a flag of one reaches the next."""
+import contextlib
 import importlib
 import traceback
+
+import jax
 
 for name in {names!r}:
     try:
         importlib.import_module(name)
     except Exception:
         traceback.print_exc()
+    with contextlib.suppress(AttributeError):
+        jax.config.update("jax_parallel_functions_output_gda", False)
 '''
 
 
@@ -176,7 +181,7 @@ def judged_together(pairs: Mapping[str, tuple[str, str]], folder: Path) -> tuple
         (tree / "main.py").write_text(RUNNER.format(names=names))
         for name, texts in zip(names, pairs.values(), strict=True):
             (tree / f"{name}.py").write_text(texts[number])
-    plan = plan_against(str(trees["before"]), str(trees["after"]), "main.py")
+    plan = plan_against(str(trees["before"]), str(trees["after"]), str(trees["after"] / "main.py"))
     runs = {}
     for side, tree in trees.items():
         (folder / f"{side} run").mkdir()

@@ -1,19 +1,15 @@
-# original: fixtures/pjit-to-jit/no_shardings_uncommitted/before.py
+# original: tests/verify/mutants/originals/made_on_all_devices.before.py
 # wrong: jit uses one device where pjit used the mesh.
 # kind: jit places on one device
 # processes: 1
-# raises: AssertionError
+"""Without inputs it is the context that says where the result lies."""
+
 import jax
+import jax.numpy as jnp
 import numpy as np
-from jax.experimental.pjit import pjit
-from jax.sharding import Mesh, PartitionSpec as P
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 
 mesh = Mesh(np.array(jax.devices()).reshape(4, 2), ("x", "y"))
-
-ones = jax.jit(lambda: np.ones(8))
-
-with mesh:
-    out = ones()
-
-assert len(out.sharding.device_set) == 8
-print("pjit put this on every device of the mesh; jit would use one")
+init = jax.jit(lambda: jnp.ones((8, 2)))
+params = init()
+print(params.shape)

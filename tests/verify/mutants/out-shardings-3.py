@@ -1,32 +1,19 @@
-# original: fixtures/from-gda/tuples_and_lists/before.py
-# wrong: the negative is cut along the axis of its input.
+# original: tests/verify/mutants/originals/gda_follows.before.py
+# wrong: the rest is cut along the axes of its inputs.
 # kind: out_shardings dropped
 # processes: 1
+"""A global array brings its own sharding, the result gets another."""
+
 import jax
 import numpy as np
+from jax.experimental import multihost_utils
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 
 mesh = Mesh(np.array(jax.devices()).reshape(4, 2), ("x", "y"))
-
-
-def make(values, spec):
-    return jax.make_array_from_callback(values.shape, NamedSharding(mesh, spec), lambda index: values[index])
-
-
-first = make(np.arange(8.0), P("x"))
-second = make(np.ones(8), P("x"))
-add = jax.jit(
-    lambda a, b: a + b,
-    out_shardings=NamedSharding(mesh, P("x")),
-)
-negate = jax.jit(lambda a: -a)
-scale = jax.jit(lambda tree: tree["a"] * tree["b"], out_shardings=NamedSharding(mesh, P()))
-
-total = add(first, second)
-minus = negate(total)
-product = scale({"a": first, "b": total})
-
-np.testing.assert_array_equal(total, np.arange(8.0) + 1)
-np.testing.assert_array_equal(minus, -np.arange(8.0) - 1)
-assert product.addressable_shards[0].data.shape == (8,)
-print("sum, negative and product agree")
+values = np.arange(16.0, dtype=np.float32).reshape(8, 2)
+gda = jax.make_array_from_callback(values.shape, NamedSharding(mesh, P("x", "y")), lambda index: values[index])
+double = jax.jit(lambda a: a * 2, out_shardings=NamedSharding(mesh, P("x", "y")))
+negate = jax.jit(lambda a, b: b - a)
+out = double(gda)
+rest = negate(out, multihost_utils.host_local_array_to_global_array(values, mesh, P("y")))
+print([shard.index for shard in rest.addressable_shards][:2])

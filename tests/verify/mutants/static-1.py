@@ -1,20 +1,17 @@
-# original: fixtures/axis-resources/positional_static_and_donated/before.py
+# original: tests/verify/mutants/originals/static_by_position.before.py
 # wrong: the fourth argument is counted from the wrong end.
 # kind: static_argnums shifted
 # processes: 1
 # raises: ValueError
+"""Until 0.4.3 the fourth argument was static_argnums and the fifth donate_argnums."""
+
 import jax
 import numpy as np
-from jax.experimental.pjit import pjit
-from jax.sharding import Mesh, PartitionSpec as P
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 
 mesh = Mesh(np.array(jax.devices()).reshape(4, 2), ("x", "y"))
-
-power = pjit(lambda a, n: a**n, P("x"), P("x"), static_argnums=(0,))
-scaled = pjit(lambda a, b, n: a * b + n, (P("x"), P("x")), P("x"), static_argnums=2, donate_argnums=(0,))
-
-with mesh:
-    out = scaled(power(np.arange(8.0), 2), np.ones(8), 1)
-
-np.testing.assert_array_equal(out, np.arange(8.0) ** 2 + 1)
-print("until 0.4.3 the fourth argument was static_argnums")
+row = NamedSharding(mesh, P("x"))
+power = jax.jit(lambda a, n: a**n, in_shardings=row, out_shardings=row, static_argnums=(0,))
+scaled = jax.jit(lambda a, b, n: a * b + n, in_shardings=(row, row), out_shardings=row, static_argnums=2, donate_argnums=())
+out = scaled(power(np.arange(8.0), 2), np.ones(8), 1)
+print(np.asarray(out).tolist())

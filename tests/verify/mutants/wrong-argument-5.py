@@ -1,8 +1,8 @@
-# original: fixtures/from-gda/mixed_partial_of_pjit/before.py
+# original: tests/verify/mutants/originals/gda_follows.before.py
 # wrong: the result is cut as the second input is.
 # kind: spec of the wrong argument
 # processes: 1
-from functools import partial
+"""A global array brings its own sharding, the result gets another."""
 
 import jax
 import numpy as np
@@ -10,16 +10,10 @@ from jax.experimental import multihost_utils
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 
 mesh = Mesh(np.array(jax.devices()).reshape(4, 2), ("x", "y"))
-
-
-def make(values, spec):
-    return jax.make_array_from_callback(values.shape, NamedSharding(mesh, spec), lambda index: values[index])
-
-
-parallel = partial(jax.jit, out_shardings=NamedSharding(mesh, P("y")))
-add = parallel(lambda a, b: a + b)
-
-out = add(make(np.arange(8.0), P("x")), multihost_utils.host_local_array_to_global_array(np.ones(8), mesh, P("y")))
-
-np.testing.assert_array_equal(out, np.arange(8.0) + 1)
-print("added:", out.shape)
+values = np.arange(16.0, dtype=np.float32).reshape(8, 2)
+gda = jax.make_array_from_callback(values.shape, NamedSharding(mesh, P("x", "y")), lambda index: values[index])
+double = jax.jit(lambda a: a * 2, out_shardings=NamedSharding(mesh, P("x", "y")))
+negate = jax.jit(lambda a, b: b - a, out_shardings=NamedSharding(mesh, P("y")))
+out = double(gda)
+rest = negate(out, multihost_utils.host_local_array_to_global_array(values, mesh, P("y")))
+print([shard.index for shard in rest.addressable_shards][:2])

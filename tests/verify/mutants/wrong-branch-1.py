@@ -1,21 +1,34 @@
-# original: fixtures/jax-array-flag/read-if-else/before.py
+# original: tests/verify/mutants/originals/flag_branches.before.py
 # wrong: the branch of the old arrays was kept.
 # kind: wrong branch kept
 # processes: 1
-import jax
+"""Asks again and again which arrays there are."""
+
 import jax.numpy as jnp
-
-
-def shards(x):
-    # How many pieces this process holds.
-    pieces = x.addressable_shards
-    # Each knows its device.
-    return [piece.data for piece in pieces]
+import numpy as np
 
 
 def kind():
     return "buffer"
 
 
-assert len(shards(jnp.ones(3))) == 1
-print(kind(), jax.device_count() > 0)
+def to_list(x):
+    if isinstance(x, list):
+        return x
+    elif x.ndim == 0:
+        return [x.item()]
+    else:
+        return x.tolist()
+
+
+def scope(global_outputs):
+    return "global"
+
+
+def rows(x):
+    for row in x:
+        yield np.asarray(row)
+
+
+found = [kind(), to_list(jnp.arange(2)), to_list([1]), to_list(jnp.ones(())), scope(False), len(list(rows(jnp.ones((3, 2)))))]
+print(found)

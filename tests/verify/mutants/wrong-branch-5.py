@@ -1,23 +1,34 @@
-# original: fixtures/jax-array-flag/output-gda-beside-jax-array/before.py
-# wrong: the answer for the flags being off was kept.
+# original: tests/verify/mutants/originals/flag_branches.before.py
+# wrong: the answer for the flag being off was kept.
 # kind: wrong branch kept
 # processes: 1
-"""Knows both flags: the older one had no effect once jax_array was on."""
+"""Asks again and again which arrays there are."""
 
-import logging
-
-import jax
+import jax.numpy as jnp
 import numpy as np
 
 
-def make(shape, sharding):
-    return jax.make_array_from_callback(shape, sharding, lambda index: np.ones(shape)[index])
+def kind():
+    return "array"
 
 
-def check():
+def to_list(x):
+    if isinstance(x, list):
+        return x
+    elif x.ndim == 0:
+        return [x.item()]
+    else:
+        return x.tolist()
+
+
+def scope(global_outputs):
     return "local"
 
 
-mesh = jax.sharding.Mesh(jax.devices()[:1], ("x",))
-sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("x"))
-print(check(), make((4,), sharding))
+def rows(x):
+    for row in x:
+        yield np.asarray(row)
+
+
+found = [kind(), to_list(jnp.arange(2)), to_list([1]), to_list(jnp.ones(())), scope(False), len(list(rows(jnp.ones((3, 2)))))]
+print(found)

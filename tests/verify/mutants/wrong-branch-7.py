@@ -1,17 +1,15 @@
-# original: fixtures/jax-array-flag/read-elif/before.py
+# original: tests/verify/mutants/originals/flag_branches.before.py
 # wrong: the list is wrapped instead of unpacked.
 # kind: wrong branch kept
 # processes: 1
-# raises: AssertionError
+"""Asks again and again which arrays there are."""
+
 import jax.numpy as jnp
 import numpy as np
 
 
-def to_host(x):
-    if isinstance(x, np.ndarray):
-        return x
-    else:
-        return np.asarray(x)
+def kind():
+    return "array"
 
 
 def to_list(x):
@@ -20,5 +18,14 @@ def to_list(x):
     return [x]
 
 
-assert to_list(jnp.arange(2)) == [0, 1] and to_list([1]) == [1] and to_list(jnp.ones(())) == [1.0]
-print(to_host(jnp.ones(2)), to_host(np.ones(1)))
+def scope(global_outputs):
+    return "global"
+
+
+def rows(x):
+    for row in x:
+        yield np.asarray(row)
+
+
+found = [kind(), to_list(jnp.arange(2)), to_list([1]), to_list(jnp.ones(())), scope(False), len(list(rows(jnp.ones((3, 2)))))]
+print(found)
