@@ -79,8 +79,8 @@ def verified(request: Request, say: Callable[[str], None] = lambda _: None) -> t
     with Workspace(root, plan, cwd=request.cwd, target=_script(request), inputs=request.inputs) as workspace:
         times = "once as it was and twice as it became"
         say(f"jaxmigrate executes {request.target} {times}, in copies of {_shown(root)} ({workspace.files} files)")
-        runs = _run(request, plan, root, workspace)
         scope = loaded_scope(plan, root, request.program, request.target, request.cwd)
+        runs = _run(request, plan, root, workspace, tuple(sorted(scope)))
         report = judge(
             plan, runs["before"], runs["after"], runs["again"], tolerance=request.tolerance, scope=scope, command=request.command
         )
@@ -130,7 +130,7 @@ def _unfit(request: Request) -> str:
     return ""
 
 
-def _run(request: Request, plan: Plan, root: str, workspace: Workspace) -> Mapping[str, Run]:
+def _run(request: Request, plan: Plan, root: str, workspace: Workspace, scope: tuple[str, ...]) -> Mapping[str, Run]:
     def job(name: str, side: str, world: World, python: str) -> Job:
         return Job(
             name=name,
@@ -149,6 +149,7 @@ def _run(request: Request, plan: Plan, root: str, workspace: Workspace) -> Mappi
             processes=request.processes,
             timeout=request.timeout,
             legacy=request.legacy,
+            scope=scope,
             environment=_search_in_copy(root, workspace.root(name)),
         )
 

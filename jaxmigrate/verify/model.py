@@ -143,6 +143,8 @@ class Job:
     """Seconds for the whole run."""
     legacy: str = "auto"
     """The version that `jaxmigrate.legacy` emulates, or ``auto``."""
+    scope: tuple[str, ...] = ()
+    """Files of the program relative to `root`: their text tells which version ``auto`` is; empty for all below `root`."""
     environment: tuple[tuple[str, str], ...] = ()
     """Variables to set besides those of the caller."""
 
