@@ -240,13 +240,20 @@ def _walk(tree: str, *, everything: bool = False) -> Iterator[str]:
             continue
         for entry in entries:
             name = os.path.join(folder, entry.name)
-            if not entry.is_dir():
+            if not _is_folder(entry):
                 if not entry.name.endswith((".pyc", ".pyo")):
                     yield name
             elif everything or entry.name not in _NEVER:
                 real = os.path.realpath(entry.path)
                 if real not in above:
                     pending.append((name, (*above, real)))
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link to itself
+        return False
 
 
 def _copy_file(source: str, place: str) -> int:
