@@ -32,76 +32,6 @@ from .specs import (
     spec_to_indices,
 )
 
-METHODS = [
-    "all",
-    "any",
-    "argmax",
-    "argmin",
-    "argpartition",
-    "argsort",
-    "astype",
-    "choose",
-    "clip",
-    "conj",
-    "conjugate",
-    "compress",
-    "copy",
-    "cumprod",
-    "cumsum",
-    "diagonal",
-    "dot",
-    "flatten",
-    "item",
-    "max",
-    "mean",
-    "min",
-    "nonzero",
-    "prod",
-    "ptp",
-    "ravel",
-    "repeat",
-    "reshape",
-    "round",
-    "searchsorted",
-    "sort",
-    "squeeze",
-    "std",
-    "sum",
-    "swapaxes",
-    "take",
-    "trace",
-    "transpose",
-    "var",
-    "view",
-    "_split",
-    "_multi_slice",
-]
-PROPERTIES = ["T", "real", "imag", "nbytes", "itemsize", "at", "flat"]
-BINARY = ["add", "sub", "mul", "truediv", "floordiv", "divmod", "mod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift"]
-OPERATORS = (
-    [
-        "neg",
-        "pos",
-        "eq",
-        "ne",
-        "lt",
-        "le",
-        "gt",
-        "ge",
-        "abs",
-        "invert",
-        "round",
-        "copy",
-        "deepcopy",
-        "contains",
-        "dlpack",
-        "dlpack_device",
-    ]
-    + BINARY
-    + [f"r{name}" for name in BINARY]
-)
-VALUE_METHODS = ["tolist", "tobytes", "__str__", "__format__", "__float__", "__int__", "__complex__", "__bool__", "__index__"]
-"""Answered by the value on the host."""
 LOST = {
     "broadcast": single.broadcast,
     "broadcast_in_dim": single.broadcast_in_dim,
@@ -415,12 +345,12 @@ def _computed_property(name: str) -> property:
 
 
 def _fill() -> None:
-    for name in [*METHODS, *(f"__{name}__" for name in OPERATORS)]:
+    for name in [*single.METHODS, *(f"__{name}__" for name in single.OPERATORS)]:
         if hasattr(ArrayImpl, name):
             setattr(HostLocalArray, name, _computed(name))
-    for name in VALUE_METHODS:
+    for name in single.VALUE_METHODS:
         setattr(HostLocalArray, name, _on_host(name))
-    for name in PROPERTIES:
+    for name in single.PROPERTIES:
         setattr(HostLocalArray, name, _computed_property(name))
     for name, member in LOST.items():
         setattr(HostLocalArray, name, member)

@@ -6,6 +6,7 @@ classes. ``x.device()`` works although ``x.device`` is a property now, because d
 
 from __future__ import annotations
 
+import operator
 import warnings
 from collections.abc import Callable, Sequence
 from typing import NoReturn, Protocol
@@ -36,6 +37,78 @@ class Aval(Protocol):
         """Whether the type yields to others."""
 
 
+METHODS = [
+    "all",
+    "any",
+    "argmax",
+    "argmin",
+    "argpartition",
+    "argsort",
+    "astype",
+    "choose",
+    "clip",
+    "conj",
+    "conjugate",
+    "compress",
+    "copy",
+    "cumprod",
+    "cumsum",
+    "diagonal",
+    "dot",
+    "flatten",
+    "item",
+    "max",
+    "mean",
+    "min",
+    "nonzero",
+    "prod",
+    "ptp",
+    "ravel",
+    "repeat",
+    "reshape",
+    "round",
+    "searchsorted",
+    "sort",
+    "squeeze",
+    "std",
+    "sum",
+    "swapaxes",
+    "take",
+    "trace",
+    "transpose",
+    "var",
+    "view",
+    "_split",
+    "_multi_slice",
+]
+PROPERTIES = ["T", "real", "imag", "nbytes", "itemsize", "at", "flat"]
+BINARY = ["add", "sub", "mul", "truediv", "floordiv", "divmod", "mod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift"]
+OPERATORS = (
+    [
+        "neg",
+        "pos",
+        "eq",
+        "ne",
+        "lt",
+        "le",
+        "gt",
+        "ge",
+        "abs",
+        "invert",
+        "round",
+        "copy",
+        "deepcopy",
+        "contains",
+        "dlpack",
+        "dlpack_device",
+    ]
+    + BINARY
+    + [f"r{name}" for name in BINARY]
+)
+VALUE_METHODS = ["tolist", "tobytes", "__str__", "__format__", "__float__", "__int__", "__complex__", "__bool__", "__index__"]
+"""Answered by the value on the host."""
+CONTAINER = ["getitem", "len", "iter", "reversed", "array"]
+LIFE = ["block_until_ready", "copy_to_host_async", "delete", "is_deleted", "platform", "unsafe_buffer_pointer"]
 SHARDED: list[type] = []
 """Classes of sharded arrays that passed for DeviceArrays; the module that defines them adds them here."""
 
@@ -47,43 +120,49 @@ def is_single(x: object) -> bool:
 
 class _DeviceArrayMeta(type):
     def __instancecheck__(cls, x: object) -> bool:
-        if cls is not DeviceArray:
-            return cls.holds(x)  # type: ignore[attr-defined, no-any-return]
-        return isinstance(x, (ArrayImpl, *SHARDED))
+        return issubclass(type(x), cls)
 
     def __subclasscheck__(cls, other: type) -> bool:
-        held = (ArrayImpl, *SHARDED) if cls is DeviceArray else (ArrayImpl,) if cls is Buffer else ()
-        return type.__subclasscheck__(cls, other) or issubclass(other, held)
+        held = () if state.jax_array() else (ArrayImpl,)
+        if cls is DeviceArray:
+            held = (*held, *SHARDED)
+        return type.__subclasscheck__(cls, other) or (cls in (DeviceArray, _DeviceArray) and issubclass(other, held))
 
 
 class DeviceArray(metaclass=_DeviceArrayMeta):
-    """The base class of arrays of one device and of ShardedDeviceArrays; tracers and GlobalDeviceArrays are none."""
-
-
-class Buffer(DeviceArray):
-    """The class of nearly all arrays of one device."""
-
-    @staticmethod
-    def holds(x: object) -> bool:
-        """Arrays of one device."""
-        return is_single(x)
+    """The base class of arrays of one device and of ShardedDeviceArrays; tracers, GlobalDeviceArrays and new arrays are none."""
 
 
 class _DeviceArray(DeviceArray):
-    """The Python twin of Buffer, for backends that brought their own buffers: no array is one."""
-
-    @staticmethod
-    def holds(x: object) -> bool:
-        """Nothing."""
-        return False
+    """The Python twin of the class that arrays had, for foreign backends; taken for that class here."""
 
 
-DeviceArray.__module__ = Buffer.__module__ = "jaxlib.xla_extension"
+DeviceArray.__module__ = "jaxlib.xla_extension"
 DeviceArray.__name__ = DeviceArray.__qualname__ = "DeviceArrayBase"
 _DeviceArray.__module__ = "jax._src.device_array"
+Buffer = ArrayImpl
+"""The class of arrays of one device: exactly that of the installed JAX's arrays, as ``type(x) is Buffer`` held."""
 _CppDeviceArray = Buffer
 DeviceArrayProtocol = object
 device_array_types: list[type] = [Buffer, _DeviceArray]
+
+
+def forward(name: str) -> Callable[..., object]:
+    """A function that calls the method of this name of its first argument."""
+
+    def method(self: object, *args: object, **kwargs: object) -> object:
+        return getattr(self, name)(*args, **kwargs)
+
+    method.__name__ = method.__qualname__ = name
+    return method
+
+
+def _fill() -> None:
+    """Give the base class the methods that programs looked up on it."""
+    for name in [*METHODS, *VALUE_METHODS, *(f"__{name}__" for name in [*OPERATORS, *CONTAINER]), *LIFE, *ARRAY_MEMBERS]:
+        setattr(DeviceArray, name, forward(name))
+    for name in PROPERTIES:
+        setattr(DeviceArray, name, property(operator.attrgetter(name)))
 
 
 def rewrap(buffer: jax.Array, weak_type: bool, committed: bool) -> jax.Array:
@@ -248,3 +327,5 @@ def call_device(self: object) -> object:
 
 
 DEVICE_MEMBERS: dict[str, Callable[[object], object]] = {"__call__": call_device}
+
+_fill()

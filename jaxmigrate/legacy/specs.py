@@ -272,6 +272,27 @@ def build_spec(cut: Iterable[rules.Cut], mapping: Iterable[rules.Assignment]) ->
     )
 
 
+def pmap_sharding_spec(
+    nrep: int, axis_size: int, npart: int, parts: Sequence[int] | None, sharded_aval: AvalLike, map_axis: int | None
+) -> ShardingSpec:
+    """The spec of an argument or a result of pmap of which other pmaps, or sharded_jit, take further dimensions.
+
+    `sharded_aval` is the value as the mapped function sees it, `nrep` the number of devices of all pmaps together.
+    """
+    copies, ragged = divmod(nrep, axis_size)
+    assert not ragged
+    cut: list[rules.Cut] = [None] * len(sharded_aval.shape) if parts is None else [(part,) for part in parts]
+    inner: list[rules.Assignment] = list(range(len(cut))) if parts is not None else []
+    if parts is None and npart > 1:
+        inner = [rules.Copies(npart)]
+    outer: list[rules.Assignment] = [] if copies == 1 else [rules.Copies(copies)]
+    if map_axis is None:
+        return build_spec(cut, [rules.Copies(axis_size), *outer, *inner])
+    number = sum(part is not None for part in cut[:map_axis])
+    shifted = [part + 1 if isinstance(part, int) and part >= number else part for part in inner]
+    return build_spec([*cut[:map_axis], axis_size, *cut[map_axis:]], [number, *outer, *shifted])
+
+
 def create_pmap_sharding_spec(aval: AvalLike, sharded_dim: int | None = 0, sharded_dim_size: int | None = None) -> ShardingSpec:
     """The spec of an argument or a result of pmap."""
     if sharded_dim is None:

@@ -378,14 +378,35 @@ def check_what_is_a_device_array():
     one, many = jnp.ones(2), sda()
     assert isinstance(one, jnp.DeviceArray)
     assert isinstance(many, jnp.DeviceArray)
-    assert isinstance(one, arrays.Buffer)
+    assert type(one) is arrays.Buffer
+    assert type(one) in arrays.device_array_types
     assert not isinstance(many, arrays.Buffer)
-    assert not isinstance(one, arrays._DeviceArray)
     assert not isinstance(one, pxla.ShardedDeviceArray)
     assert isinstance(many, pxla.ShardedDeviceArray)
     assert issubclass(type(one), jnp.DeviceArray)
     assert issubclass(type(many), jnp.DeviceArray)
     assert not any(isinstance(other, jnp.DeviceArray) for other in (gda("x"), np.ones(2), 1.0, None))
+
+
+@world("0.4.6", True)
+def check_new_arrays_were_no_device_arrays():
+    import jax.numpy as jnp
+
+    assert not isinstance(jnp.ones(2), jnp.DeviceArray)
+    assert not issubclass(type(jnp.ones(2)), jnp.DeviceArray)
+
+
+def check_methods_of_the_class():
+    import inspect
+
+    import jax.numpy as jnp
+
+    names = dict(inspect.getmembers(jnp.DeviceArray))
+    assert {"__add__", "__matmul__", "__getitem__", "sum", "T"} <= names.keys()
+    assert jnp.DeviceArray.__add__(jnp.ones(1), 1) == 2
+    assert jnp.DeviceArray.__neg__(jnp.ones(1)) == -1
+    assert jnp.DeviceArray.sum(jnp.ones((2, 3)), axis=0).shape == (3,)
+    assert jnp.DeviceArray.__add__(sda(), 1).shape == (8, 2)
 
 
 def check_members_that_arrays_have_lost():
@@ -466,6 +487,56 @@ def check_parts_of_a_sharding_spec():
     assert repr(spec) == "ShardingSpec((Unstacked(8), NoSharding()), (ShardedAxis(axis=0),))"
     assert pickle.loads(pickle.dumps(spec)) == spec
     assert spec.indices((8, 2)).shape == (8,)
+
+
+def check_specs_of_nested_pmaps():
+    import jax
+
+    from jaxmigrate.legacy import specs
+
+    aval = jax.eval_shape(lambda: np.zeros((4, 6)))
+    made = {args: repr(specs.pmap_sharding_spec(*args[:4], aval, args[4])) for args in NESTED}
+    assert made == NESTED
+    raises(AssertionError, None, lambda: specs.pmap_sharding_spec(8, 3, 1, None, aval, 0))
+
+
+NESTED = {
+    (8, 8, 1, None, 0): "ShardingSpec((Unstacked(8), NoSharding(), NoSharding()), (ShardedAxis(axis=0),))",
+    (8, 8, 1, None, None): "ShardingSpec((NoSharding(), NoSharding()), (Replicated(replicas=8),))",
+    (8, 2, 1, None, 1): "ShardingSpec((NoSharding(), Unstacked(2), NoSharding()), (ShardedAxis(axis=0), Replicated(replicas=4)))",
+    (8, 2, 1, None, None): "ShardingSpec((NoSharding(), NoSharding()), (Replicated(replicas=2), Replicated(replicas=4)))",
+    (
+        4,
+        4,
+        2,
+        (1, 2),
+        0,
+    ): "ShardingSpec((Unstacked(4), Chunked(1), Chunked(2)), (ShardedAxis(axis=0), ShardedAxis(axis=1), ShardedAxis(axis=2)))",
+    (
+        4,
+        2,
+        2,
+        (2, 1),
+        1,
+    ): "ShardingSpec((Chunked(2), Unstacked(2), Chunked(1)), (ShardedAxis(axis=1), Replicated(replicas=2), ShardedAxis(axis=0), ShardedAxis(axis=2)))",
+    (
+        4,
+        2,
+        2,
+        None,
+        2,
+    ): "ShardingSpec((NoSharding(), NoSharding(), Unstacked(2)), (ShardedAxis(axis=0), Replicated(replicas=2), Replicated(replicas=2)))",
+    (4, 4, 2, None, None): "ShardingSpec((NoSharding(), NoSharding()), (Replicated(replicas=4), Replicated(replicas=2)))",
+    (
+        4,
+        2,
+        2,
+        (2, 3),
+        None,
+    ): "ShardingSpec((Chunked(2), Chunked(3)), (Replicated(replicas=2), Replicated(replicas=2), ShardedAxis(axis=0), ShardedAxis(axis=1)))",
+    (8, 4, 1, None, 2): "ShardingSpec((NoSharding(), NoSharding(), Unstacked(4)), (ShardedAxis(axis=0), Replicated(replicas=2)))",
+}
+"""nrep, axis_size, npart, parts, map_axis -> what JAX 0.4.6 made of them."""
 
 
 def check_specs_that_do_not_fit():
