@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from jaxmigrate import runner
@@ -15,7 +14,6 @@ from jaxmigrate.model import FileResult, Finding, Outcome, Position, Settings, S
 from jaxmigrate.verify.differ import TreeError, sites, statement_at
 from jaxmigrate.verify.model import Edit, Kind, Plan, Program, Site, Span
 
-_WORD = re.compile(r"[A-Za-z_]\w*")
 _MAX_BYTES = 5_000_000
 
 
@@ -107,7 +105,7 @@ class _Builder:
             )  # fmt: skip
 
     def _beside(self, path: str, result: FileResult, finding: Finding) -> Site | None:
-        """For an edit of a comment: the statement at it, so that it is known whether it ran."""
+        """For an edit of a comment or of what no version executes: the statement at it, so that it is known whether it ran."""
         spans = statement_at(result.before, result.after, finding.position.line)
         if spans is None:
             return None
@@ -139,19 +137,14 @@ class _Text:
 
 
 def _shares(findings: Sequence[Finding], found: Sequence[Site], text: _Text) -> list[list[Site]]:
-    """For each finding the sites it stands for; every site stands with some finding if there is one."""
+    """For each finding the sites it stands for; every site but imports stands with some finding."""
     ranges = [(text.place(f.position), text.place(f.end)) for f in findings]
     shares = [_touched(start, end, found) for start, end in ranges]
-    own = [bool(share) for share in shares]
     taken = {site.id for share in shares for site in share}
     for site in found if findings else ():
-        if site.id in taken:
-            continue
-        is_import = _is_import(site.before_text) or _is_import(site.after_text)
-        for index in _causes(site, findings, ranges, shares, found):
-            # That an import ran says nothing of an edit that has a place of its own.
-            if not (is_import and own[index]):
-                shares[index].append(site)
+        # That an import ran says nothing of an edit elsewhere.
+        if site.id not in taken and not (_is_import(site.before_text) or _is_import(site.after_text)):
+            shares[_cause(site, ranges, shares, found)].append(site)
     return shares
 
 
@@ -178,51 +171,24 @@ def _extent(site: Site) -> tuple[int, int]:
     return site.before.end_line - site.before.line, site.before.end_column - site.before.column
 
 
-def _causes(
+def _cause(
     site: Site,
-    findings: Sequence[Finding],
     ranges: Sequence[tuple[tuple[int, int], tuple[int, int]]],
     shares: Sequence[Sequence[Site]],
     found: Sequence[Site],
-) -> list[int]:
-    """The findings that a site without one came with: an import with those whose names it gave or gives, else the nearest."""
-    if _is_import(site.before_text) or _is_import(site.after_text):
-        old, new = _imported(site.before_text), _imported(site.after_text)
-        gone, come = old - new, new - old
-        by_name = [n for n, f in enumerate(findings) if _mentions(f, shares[n], gone, come)]
-        return by_name or list(range(len(findings)))
+) -> int:
+    """The finding nearest to a site that none touches: what it inserts stands before what it changes."""
     if site.before is not None:
         line = site.before.line
-        return [min(range(len(findings)), key=lambda n: abs(ranges[n][0][0] - line))]
+        return min(range(len(ranges)), key=lambda n: abs(ranges[n][0][0] - line))
     assert site.after is not None
     behind = [s for s in found if s.before is not None and s.after is not None and s.after >= site.after]
     near = min(behind, key=lambda s: s.after or Span(0, 0, 0, 0), default=None)
-    owners = [n for n, share in enumerate(shares) if near is not None and near in share]
-    return owners or [len(findings) - 1]
+    return next((n for n, share in enumerate(shares) if near is not None and near in share), len(ranges) - 1)
 
 
 def _is_import(text: str) -> bool:
     return text.startswith(("import ", "from "))
-
-
-def _imported(text: str) -> set[str]:
-    """The names that import statements bind, and the first parts of those that they load."""
-    try:
-        statements = ast.parse(text).body
-    except SyntaxError:  # cut, or indented
-        return set(_WORD.findall(text)) - {"import", "from", "as"}
-    return {
-        (alias.asname or alias.name.partition(".")[0])
-        for statement in statements
-        if isinstance(statement, (ast.Import, ast.ImportFrom))
-        for alias in statement.names
-    }
-
-
-def _mentions(finding: Finding, share: Iterable[Site], gone: set[str], come: set[str]) -> bool:
-    old = {*_WORD.findall(finding.before), *finding.symbol.split("."), *(w for s in share for w in _WORD.findall(s.before_text))}
-    new = {*_WORD.findall(finding.after), *(w for s in share for w in _WORD.findall(s.after_text))}
-    return bool(old & gone) or bool(new & come)
 
 
 # Somebody else's edits
