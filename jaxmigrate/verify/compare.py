@@ -398,7 +398,10 @@ def _decode(digest: Any) -> Any:
     dtype = _dtype(str(digest.get("dtype")))
     if dtype is None or digest.get("b") is None:
         return None
-    data = base64.b64decode(str(digest["b"]))
+    try:
+        data = base64.b64decode(str(digest["b"]))
+    except ValueError:
+        return None
     return np.frombuffer(data, dtype) if dtype.itemsize and len(data) % dtype.itemsize == 0 else None
 
 

@@ -11,6 +11,7 @@ import ast
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 from jaxmigrate.verify.model import Edit, Judgement, Kind, Plan, Report, Run, Site, Span, Tolerance, Verdict
 from jaxmigrate.verify.outcome import Outcome, circumstances, ended_early, errors, hazards, in_words, outcome
@@ -121,6 +122,13 @@ class _Case:
             use = uses.of(site)
             part = compare_site(site, *traces, tolerance, converted=_converts(site, use), discarded=use == "discarded")
             self.results[site.id] = part
+        self.lost = {
+            cast(int, r["s"]): str(r.get("text") or "its place was not found")
+            for side in traces[:2]
+            for trace in side.values()
+            for r in trace.kinds.get("lost", [])
+            if "s" in r
+        }
         self.edited = {site for edit in plan.edits for site in edit.sites}
         self.blamed = self._blame()
 
@@ -185,6 +193,8 @@ class _Case:
         rulings = {i: self._rule(self.results[i]) for i in edit.sites if i in self.results}
         verdict, deciding, more = self._verdict(edit, rulings)
         found = [f for r in deciding for f in r.found]
+        if verdict is Verdict.DIFFERENT:
+            more = [*more, *self._follows_from(edit, found)]
         evidence = tuple(dict.fromkeys([line for r in deciding for line in r.evidence] + more))
         return Judgement(
             edit,
@@ -213,6 +223,20 @@ class _Case:
                 return verdict, deciding, part
         telling = [r for i, r in equal.items() if self.results[i].facts and not self.results[i].converted]
         return Verdict.EQUIVALENT, telling or list(equal.values()), []
+
+    def _follows_from(self, edit: Edit, found: Sequence[Found]) -> list[str]:
+        """The edit that had differed before this one did, if there is one."""
+        first = {p: min(f.order for f in found if f.process == p) for p in {f.process for f in found}}
+        earlier = [
+            (f.order, other.id)
+            for other in self.plan.edits
+            if other.id != edit.id
+            for site in other.sites
+            if site in self.results and site not in edit.sites
+            for f in self.results[site].found
+            if f.process in first and f.order < first[f.process]
+        ]
+        return [f"edit {min(earlier)[1]} differs before it, from which this may follow"] if earlier else []
 
     def _inside(self, site: int, others: Iterable[int]) -> bool:
         """Whether a site lies within one that was compared, so that its outcome is part of that one's."""
@@ -246,6 +270,8 @@ class _Case:
         return _Ruling(Verdict.NONDETERMINISTIC, [text], hint=_hint(result.site, self.plan))
 
     def _unreached(self, result: SiteResult) -> _Ruling:
+        if result.site.id in self.lost:
+            return _Ruling(Verdict.NOT_COMPARABLE, [f"could not be watched: {self.lost[result.site.id]}"])
         if not result.any:
             return _Ruling(Verdict.NOT_REACHED, ["never executed"])
         silent, ran = ("original", result.after) if not result.before else ("migrated program", result.before)

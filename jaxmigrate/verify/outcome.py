@@ -251,7 +251,9 @@ def _finals(out: Outcome, old: Trace, new: Trace, sites: Sequence[Site], toleran
 def in_words(d: Difference) -> str:
     """A difference as part of a sentence; long values are only in its fields."""
     short = not d.placements and len(d.before + d.after) <= SHORT
-    return f"{d.aspect} {d.before} before, {d.after} after" if short else f"{d.aspect} differ{'' if d.aspect.endswith('s') else 's'}"
+    return (
+        f"{d.aspect} {d.before} before, {d.after} after" if short else f"{d.aspect} differ{'' if d.aspect.endswith('s') else 's'}"
+    )
 
 
 def _mentioned(name: str, sites: Sequence[Site]) -> bool:
@@ -263,6 +265,8 @@ def _mentioned(name: str, sites: Sequence[Site]) -> bool:
 # Output
 
 _COPY = re.compile(r"(?:/[^\s'\":/]+)*/(?:before|after|again)(?=[/\s'\"):,]|$)", re.MULTILINE)
+MOST_LINES = 3000
+"""Of outputs of different lengths that are compared."""
 NOT_THE_PROGRAMS = ("[Gloo] ",)
 _LITERAL = re.compile(r"\bArray\(shape=")
 
@@ -275,7 +279,7 @@ def _output(out: Outcome, runs: tuple[Run, Run, Run], traces: tuple[Traces, Trac
         old, new, twice = (lines(side.get(process, "")) for side in texts)
         if any(_LITERAL.search(line) for side in (old, new) for line in side):
             old, new, twice = (_without_contents(side) for side in (old, new, twice))
-        noisy = {line for line in new if not _matched(line, twice, tolerance)}
+        noisy = {line for _, come in _changes(twice, new, tolerance) for line in come}
         prefix = f"process {process}, " if len(texts[0]) > 1 else ""
         for gone, come in _changes(old, new, tolerance):
             if not (come and all(line in noisy for line in come)):
@@ -310,17 +314,14 @@ def _without_contents(text: list[str]) -> list[str]:
     return "".join(kept).split("\n")
 
 
-def _matched(line: str, others: Sequence[str], tolerance: Tolerance) -> bool:
-    return line in others or any(same_text(line, other, tolerance) for other in others[:2000])
-
-
 def _changes(old: list[str], new: list[str], tolerance: Tolerance) -> Iterator[tuple[list[str], list[str]]]:
     if len(old) == len(new):
         for a, b in zip(old, new, strict=True):
             if a != b and not same_text(a, b, tolerance):
                 yield [a], [b]
         return
-    for tag, i, i_end, j, j_end in SequenceMatcher(None, old[:5000], new[:5000], autojunk=False).get_opcodes():
+    old, new = old[:MOST_LINES], new[:MOST_LINES]
+    for tag, i, i_end, j, j_end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         gone, come = old[i:i_end], new[j:j_end]
         if tag != "equal" and not same_text(" ".join(gone), " ".join(come), tolerance):
             yield gone, come
@@ -378,7 +379,7 @@ def circumstances(before: Run, after: Run, traces: tuple[Traces, Traces]) -> Ite
                 who = f"process {process} of the {_version(run)}" if len(side) > 1 else f"the {_version(run)}"
                 yield f"{who} left by os._exit with status {trace.process.status}: judged by what was recorded until then"
             for record in (*trace.kinds.get("lost", []), *trace.kinds.get("note", [])):
-                yield f"{_version(run)}: {record.get('text') or record.get('why') or record}"
+                yield f"{_version(run)}: {record.get('text') or record.get('e')}"
 
 
 def _start(side: Traces) -> Json:

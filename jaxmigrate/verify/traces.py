@@ -69,7 +69,7 @@ def read(process: ProcessRun) -> Trace:
     trace = Trace(process)
     for order, record in enumerate(process.records):
         kind = str(record.get("e"))
-        if "s" not in record or kind == "count":
+        if kind not in STREAMS and kind != "raise":
             trace.kinds[kind].append(record)
             if kind == "count":
                 trace.totals[_int(record["s"]), str(record.get("c") or "")] = _int(record.get("n"))

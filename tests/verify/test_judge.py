@@ -189,6 +189,19 @@ def test_what_comes_after_a_failure_is_not_reached() -> None:
     assert verdicts(two, process(V, hit(scalar(1), s=2)), after) == [DIFFERENT, NOT_REACHED]
 
 
+def test_a_place_that_could_not_be_watched_is_not_comparable() -> None:
+    lost = {"e": "lost", "s": 1, "text": "m.py:1:0"}
+    found = only(plan(site()), process(lost, final(x=array(X))), process(V, final(x=array(X))))
+    assert (found.verdict, found.evidence) == (NOT_COMPARABLE, ("could not be watched: m.py:1:0",))
+
+
+def test_what_differs_after_another_edit_did_says_so() -> None:
+    one, two = hit(scalar(1), s=2), hit(scalar(2), s=2)
+    found = report(plan(site(1), site(2)), process(V, one), process(W, two)).judgements
+    assert "edit 1 differs before it, from which this may follow" in found[1].evidence
+    assert not any("may follow" in line for line in found[0].evidence)
+
+
 def test_an_edit_of_which_a_part_did_not_run_is_not_reached() -> None:
     both = plan(site(1), site(2), edits=[(1, 2)])
     assert verdicts(both, process(V), process(V)) == [NOT_REACHED]
@@ -537,6 +550,14 @@ def test_output_after_normalisation() -> None:
 def test_what_xla_prints_is_not_the_programs() -> None:
     a, b = (process(V, out=f"[Gloo] Rank {i} is connected to 7 peer ranks\nsame\n") for i in (1, 2))
     assert not report(plan(site()), a, b).program
+
+
+def test_large_outputs_take_no_time() -> None:
+    texts = ["".join(f"{seed} {n / 7}\n" for n in range(20000)) for seed in ("a", "b", "b")]
+    before, after, again = (process(V, out=text + "x\n" * i) for i, text in enumerate(texts))
+    assert report(plan(site()), before, after, again).program == (
+        "output: 'a 0.0' and 2999 more lines before, 'b 0.0' and 2999 more lines after",
+    )
 
 
 def test_random_output_does_not_count() -> None:
