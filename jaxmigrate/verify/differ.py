@@ -136,9 +136,10 @@ class _Diff:
         """An expression as a site."""
         self.add(kind, span_of(b) if b else None, span_of(a) if a else None)
 
-    def statements(self, b: Sequence[ast.stmt], a: Sequence[ast.stmt]) -> None:
-        """Statements as a site; the names that both versions bind there can be compared behind them."""
-        names = tuple(sorted(_bound(b) & _bound(a)))
+    def statements(self, b: Sequence[ast.stmt], a: Sequence[ast.stmt], but: ast.AST | None = None) -> None:
+        """Statements as a site; the names that both versions bind there, `but` those, can be compared behind them."""
+        others = {n.id for n in ast.walk(but) if isinstance(n, ast.Name)} if but is not None else set()
+        names = tuple(sorted((_bound(b) & _bound(a)) - others))
         self.add(Kind.STATEMENT, span_of(b[0], b[-1]) if b else None, span_of(a[0], a[-1]) if a else None, names)
 
     # Blocks
@@ -430,7 +431,9 @@ class _Diff:
         self.bodies(b.orelse, a.orelse)
 
     def _for(self, b: ast.For, a: ast.For) -> None:
-        if not self._target(b.target, a.target) or self._other_items(b.iter, a.iter):
+        if self._other_items(b.iter, a.iter):
+            self.statements([b], [a], but=b.target)
+        elif not self._target(b.target, a.target):
             self.statements([b], [a])
         else:
             self.expression(b.iter, a.iter)

@@ -200,7 +200,7 @@ STATEMENTS = {
     "a loop over other literals": (
         "for o in ('old', 'b'):\n    f(o)\n",
         "for o in ('b',):\n    f(o)\n",
-        ["statement: for o in ('old', 'b'): / f(o) -> for o in ('b',): / f(o) [o]"],
+        ["statement: for o in ('old', 'b'): / f(o) -> for o in ('b',): / f(o)"],
     ),
     "a loop over something else": ("for o in x.old():\n    f(o)\n", "for o in x.new:\n    f(o)\n", ["value: x.old() -> x.new"]),
     "an except": ("try:\n    a()\nexcept Old:\n    b()\n", "try:\n    a()\nexcept New:\n    b()\n", ["value: Old -> New"]),
