@@ -61,9 +61,20 @@ def install(journal: Journal) -> None:
     journal.attribute(kind, "read", _read(kind.read, table, live))
     journal.attribute(kind, "_read", _read(kind._read, table, live))
     journal.attribute(kind, "FLAGS", property(lambda self: self))
+    journal.attribute(kind, "values", _values(vars(kind)["values"], table, live))
     journal.attribute(modern, "jax_array", state.array_flag)
     journal.attribute(modern, "parallel_functions_output_gda", state.gda_flag)
     journal.attribute(modern, "FLAGS", modern.config)
+
+
+def _values(before: property, table: dict[str, object], live: dict[str, state.Flag]) -> property:
+    def values(self: Any) -> dict[str, object]:
+        """All options by name."""
+        current = {name: flag.value for name, flag in live.items()}
+        known: dict[str, object] = before.__get__(self)
+        return {**known, **table, **current}
+
+    return property(values)
 
 
 def _option(name: str) -> property:
@@ -71,14 +82,14 @@ def _option(name: str) -> property:
 
 
 def _update(before: Callable[..., None], table: dict[str, object], live: dict[str, state.Flag]) -> Callable[..., None]:
-    def update(self: Any, name: str, value: Any) -> None:
+    def update(self: Any, name: str, val: Any) -> None:
         """Set an option, an old one included."""
         if name in live:
-            live[name].default = bool(value)
+            live[name].default = bool(val)
         elif name in table:
-            table[name] = value
+            table[name] = val
         else:
-            before(self, name, value)
+            before(self, name, val)
 
     return update
 

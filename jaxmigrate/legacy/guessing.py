@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -11,7 +12,8 @@ SEPARATE = rb"\b(GlobalDeviceArray|ShardedDeviceArray|make_sharded_device_array|
 """Names of the time when each kind of array had a class of its own; `FROM_GDA` also took arrays of the one new class."""
 NEWER = (
     rb"\b(in_shardings|out_shardings|jax\.sharding|jax\.Array|make_array_from_callback|make_array_from_single_device_arrays"
-    rb"|host_local_array_to_global_array|global_array_to_host_local_array)\b|from jax import (.*\W)?sharding\b"
+    rb"|host_local_array_to_global_array|global_array_to_host_local_array|addressable_shards|addressable_data"
+    rb"|is_fully_addressable)\b|from jax import (.*\W)?sharding\b"
 )
 """Names of the time of the one new class."""
 READS_FLAG = rb"(config|FLAGS)\.jax_array\b"
@@ -27,15 +29,17 @@ class Signs:
     reads_flag: bool
     lists: bool
     """Specs or shapes of GlobalDeviceArrays are lists, which only the first releases took."""
-    fourth_static: bool
-    """The fourth argument of pjit is that of 0.4.3 and before."""
+    numbered: int
+    """How many arguments of pjit after the third are numbers of arguments, which no spec can be."""
 
     @property
     def jax_array(self) -> bool:
         """Whether arrays are of the one new class."""
         if self.lists:
             return False
-        return self.reads_flag or (self.newer and not self.separate)
+        if self.separate:
+            return self.newer and self.reads_flag
+        return self.newer or self.reads_flag
 
     @property
     def version(self) -> str:
@@ -44,7 +48,8 @@ class Signs:
             return "0.3.1"
         if not (self.newer or self.reads_flag):
             return "0.3.25"
-        return "0.4.3" if self.fourth_static else "0.4.6"
+        # The fourth was static_argnums until 0.4.3, the fifth donate_argnums until 0.4.1.
+        return ("0.4.6", "0.4.3", "0.4.1")[self.numbered]
 
 
 def guess(sources: Iterable[bytes]) -> tuple[str, bool]:
@@ -56,7 +61,7 @@ def guess(sources: Iterable[bytes]) -> tuple[str, bool]:
         newer=_any(NEWER, texts),
         reads_flag=_any(READS_FLAG, texts),
         lists=any(_gives_lists(call) for call in calls),
-        fourth_static=any(_gives_static_fourth(call) for call in calls),
+        numbered=max(map(_numbered, calls), default=0),
     )
     return signs.version, signs.jax_array
 
@@ -89,10 +94,11 @@ def _gives_lists(call: ast.Call) -> bool:
     return any(isinstance(node, ast.List) for node in shape) or any(isinstance(node, ast.List | ast.Tuple) for node in axes)
 
 
-def _gives_static_fourth(call: ast.Call) -> bool:
-    """`pjit(f, in, out, 0)` or ``(0, 1)``: numbers of arguments, which no spec can be."""
-    if _name(call) != "pjit" or len(call.args) < 4:
-        return False
-    fourth = call.args[3]
-    parts = fourth.elts if isinstance(fourth, ast.Tuple | ast.List) else [fourth]
+def _numbered(call: ast.Call) -> int:
+    rest = call.args[3:5] if _name(call) == "pjit" else []
+    return len(list(itertools.takewhile(_is_number, rest)))
+
+
+def _is_number(node: ast.expr) -> bool:
+    parts = node.elts if isinstance(node, ast.Tuple | ast.List) else [node]
     return all(isinstance(part, ast.Constant) and isinstance(part.value, int) for part in parts)

@@ -136,8 +136,12 @@ def to_gda(whole: jax.Array, mesh: Mesh, spec: Spec) -> Any:
 
 def from_gda(gda: Any) -> jax.Array:
     """The array that JAX of today has for a GlobalDeviceArray."""
-    sharding = jax.sharding.NamedSharding(gda.mesh, P(*gda.mesh_axes))
-    return assemble(gda.shape, gda.dtype, sharding, gda._device_buffers)
+    return assemble(gda.shape, gda.dtype, gda_sharding(gda), gda._device_buffers)
+
+
+def gda_sharding(gda: Any) -> Any:
+    """How a GlobalDeviceArray is cut, in the words of today."""
+    return jax.sharding.NamedSharding(gda.mesh, P(*gda.mesh_axes))
 
 
 _calls = 0

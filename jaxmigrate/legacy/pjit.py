@@ -22,6 +22,7 @@ __all__ = ["AUTO", "FROM_GDA", "UNSPECIFIED", "pjit", "with_sharding_constraint"
 
 NamedSharding = jax.sharding.NamedSharding
 Function = Callable[..., Any]
+_constrain_now = jax.lax.with_sharding_constraint
 _EAGER = (ad.JVPTracer, ad.LinearizeTracer)
 """Tracers under which values are computed while the program runs."""
 
@@ -383,7 +384,7 @@ def _array_value(mesh: Any, leaf: Any, entry: Entry) -> Any:
 def _traced_sharding(mesh: Any, leaf: Any, entry: Entry) -> Any:
     if isinstance(leaf, arrays.GlobalDeviceArray):
         _check_gda(leaf, entry)
-        return NamedSharding(leaf.mesh, P(*tuple(leaf.mesh_axes)))
+        return hostlocal.gda_sharding(leaf)
     if resources.is_unspecified(entry.value) or resources.is_auto(entry.value):
         return None
     _check_entry(leaf, entry)
@@ -445,4 +446,4 @@ def _constrain(leaf: Any, mesh: Any, entry: Entry) -> Any:
     if entry.says_spec:
         resources.check_axes(entry.spec, mesh)
     sharding = _sharding(mesh, entry)
-    return leaf if sharding is None else jax.lax.with_sharding_constraint(leaf, sharding)
+    return leaf if sharding is None else _constrain_now(leaf, sharding)
