@@ -454,11 +454,11 @@ class _Diff:
                 continue
             if x.optional_vars is not None and y.optional_vars is not None:
                 same &= self._target(x.optional_vars, y.optional_vars)
-            else:
-                same &= x.optional_vars is y.optional_vars
             if not self.same(x.context_expr, y.context_expr):
                 self.value(x.context_expr, y.context_expr, Kind.CONTEXT)
                 self._nested(x.context_expr, y.context_expr)
+            elif (x.optional_vars is None) != (y.optional_vars is None):
+                self.value(x.context_expr, y.context_expr, Kind.CONTEXT)  # a name for what was there
         if not same:
             self.statements([b], [a])
         self.bodies(b.body, a.body)

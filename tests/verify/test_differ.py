@@ -170,6 +170,7 @@ STATEMENTS = {
     "a with that comes": ("out = f(x)\n", "with mesh:\n    out = f(x)\n", ["statement: out = f(x) -> with mesh: / out = f(x) [out]"]),
     "one item of a with": ("with old(), b:\n    a()\n", "with b:\n    a()\n", ["context: old() -> nothing"]),
     "another item of a with": ("with old(1):\n    a()\n", "with new(1):\n    a()\n", ["context: old(1) -> new(1)"]),
+    "a name for the item of a with": ("with m(1):\n    a()\n", "with m(1) as n:\n    a()\n", ["context: m(1) -> m(1)"]),
     "a mesh in a with": (
         "with Mesh(d.old(), ('x',)):\n    a()\n",
         "with Mesh(d.new, ('x',)):\n    a()\n",
@@ -367,6 +368,8 @@ class _Without(ast.NodeTransformer):
             return None
         if isinstance(node, ast.withitem) and _span(node.context_expr) in self.lone:
             return None
+        if isinstance(node, ast.withitem) and _span(node.context_expr) in self.values:
+            node.optional_vars = None
         return self.generic_visit(node)
 
     def _in_run(self, node: ast.stmt) -> bool:
