@@ -67,12 +67,12 @@ class _Meta(type(jax.Array)):  # type: ignore[misc]
     """Lets arrays of the installed JAX on several devices pass for the class that their kind had."""
 
     def __instancecheck__(cls, x: object) -> bool:
-        if cls is ShardedDeviceArrayBase and isinstance(x, ArrayImpl):
+        if cls in (ShardedDeviceArrayBase, _ShardedDeviceArray) and isinstance(x, ArrayImpl):
             return not state.jax_array() and not single.is_single(x)
-        return type.__instancecheck__(cls, x)
+        return issubclass(type(x), cls)
 
     def __subclasscheck__(cls, other: type) -> bool:
-        return type.__subclasscheck__(cls, other)
+        return type.__subclasscheck__(ShardedDeviceArrayBase if cls is _ShardedDeviceArray else cls, other)
 
 
 class HostLocalArray(jax.Array, metaclass=_Meta):  # type: ignore[misc]
@@ -239,7 +239,7 @@ class ShardedDeviceArrayBase(HostLocalArray):
 
 
 class _ShardedDeviceArray(ShardedDeviceArrayBase):
-    """The class for buffers that are not JAX's own."""
+    """The class for buffers that are not JAX's own; stands for the other class as well where a program tests for it."""
 
 
 class CppShardedDeviceArray(ShardedDeviceArrayBase):
