@@ -80,6 +80,8 @@ class _Context:
     tolerance: Tolerance
     converted: bool
     """Whether the edit put a conversion around this value: then host data may have become a global array."""
+    seen: bool
+    """Whether the program itself sees this value, so that a global shape where it saw the host-local one is a difference."""
 
 
 def compare(before: Json, after: Json, tolerance: Tolerance | None = None) -> list[Difference]:
@@ -87,7 +89,9 @@ def compare(before: Json, after: Json, tolerance: Tolerance | None = None) -> li
     return examine(before, after, tolerance).differences
 
 
-def examine(before: Json, after: Json, tolerance: Tolerance | None = None, *, converted: bool = False) -> Comparison:
+def examine(
+    before: Json, after: Json, tolerance: Tolerance | None = None, *, converted: bool = False, seen: bool = True
+) -> Comparison:
     """Compare two recorded values and count what could be compared.
 
     Args:
@@ -96,9 +100,10 @@ def examine(before: Json, after: Json, tolerance: Tolerance | None = None, *, co
         tolerance: how far floats may differ; their dtype's own by default.
         converted: the edit wrapped this argument of a call into a conversion, so that only what it holds is compared, not the
             type or placement that the conversion is there to change.
+        seen: the program itself sees the value; what a function gives to a conversion around its call is not.
     """
     out = Comparison()
-    _value(_Context(out, tolerance or Tolerance(), converted), before, after, "")
+    _value(_Context(out, tolerance or Tolerance(), converted, seen), before, after, "")
     return out
 
 
@@ -141,14 +146,24 @@ def _same(c: _Context, before: Json, after: Json, where: str) -> None:
 
 def _array(c: _Context, before: Json, after: Json, where: str) -> None:
     if _visible_only(before, after):
-        before, after = _swapped(before, after)
         _host_local(c, before, after, where)
         return
     found = len(c.out.differences)
-    _exactly(c, before, after, where, ("shape", "dtype", "weak", "committed", "addressable", "replicated"))
+    _exactly(c, before, after, where, ("shape", "dtype", "weak"))
+    if _replica_of_all(before, after):
+        c.out.notes.append("each process sees the whole of it, as its own array before and as part of a global one now")
+    else:
+        _exactly(c, before, after, where, ("committed", "addressable", "replicated"))
     _placement(c, before, after, where)
-    if before.get("local") != after.get("local") and before.get("local") is not None and after.get("local") is None:
-        c.out.notes.append(f"the program saw the host-local shape {_shape(before['local'])}, now the global one")
+    local = before.get("local"), after.get("local")
+    if local[0] != local[1] and before["shape"] == after["shape"]:
+        if c.seen:
+            texts = [f"{_shape(v.get('local') or v['shape'])} of {_shape(v['shape'])}" for v in (before, after)]
+            c.out.differ("host-local shape", texts[0], texts[1], where)
+        else:
+            c.out.notes.append(
+                "a host-local array before, the global one now: what the conversion around it gives is compared too"
+            )
     if not any(d.aspect in ("shape", "dtype") for d in c.out.differences[found:]):
         _array_data(c, before, after, where)
 
@@ -170,21 +185,39 @@ def _exactly(c: _Context, before: Json, after: Json, where: str, keys: Iterable[
 
 
 def _visible_only(before: Json, after: Json) -> bool:
-    """Whether one is a host-local view of several processes' array and the other the array of that view's shape."""
-    a, b = before.get("local"), after.get("local")
-    return (a is not None and b is None and before["shape"] != after["shape"] == a) or (
-        b is not None and a is None and before["shape"] != after["shape"] and before["shape"] == b
+    """Whether one is a host-local view of several processes' array and the other an array of this process, of that shape."""
+    return any(
+        view.get("local") is not None and own.get("local") is None and own["shape"] == view["local"] and own.get("addressable")
+        for view, own in ((before, after), (after, before))
     )
 
 
-def _swapped(before: Json, after: Json) -> tuple[Json, Json]:
-    return (before, after) if before.get("local") is not None else (after, before)
+def _replica_of_all(before: Json, after: Json) -> bool:
+    """Whether a process's own ShardedDeviceArray became a global array of the same shape, of which it has all."""
+    return before["shape"] == after["shape"] and any(
+        str(own.get("type")).endswith("ShardedDeviceArray") and own.get("addressable") and whole.get("addressable") is False
+        for own, whole in ((before, after), (after, before))
+    )
 
 
-def _host_local(c: _Context, local: Json, whole: Json, where: str) -> None:
-    _exactly(c, local, whole, where, ("dtype",))
-    c.out.notes.append("what this process sees of the array was compared, the rest was not recorded")
-    _contents(c, _assembled(local), _content(whole), str(whole["dtype"]), where)
+def _host_local(c: _Context, before: Json, after: Json, where: str) -> None:
+    """Device by device: the indices of the one are those of the global array, of the other those of the process's own."""
+    _exactly(c, before, after, where, ("dtype",))
+    c.out.notes.append("what each device of the process holds was compared")
+    old, new = ({int(s["d"]): s for s in _shards(v)} for v in (before, after))
+    if set(old) != set(new):
+        c.out.differ("devices", _devices(old), _devices(new), where)
+        return
+    for device in sorted(old):
+        sizes = [[stop - start for start, stop in _index(s[device], v)] for s, v in ((old, before), (new, after))]
+        place = f"{where} on device {device}".strip()
+        if sizes[0] != sizes[1]:
+            c.out.differ("shard shape", _shape(sizes[0]), _shape(sizes[1]), place)
+            return
+        data = old[device].get("v"), new[device].get("v")
+        same = data[0] and data[1] and data[0].get("dtype") == data[1].get("dtype")
+        if same and not _digests(c, data[0], data[1], sizes[0], place):
+            return
 
 
 def _conversion(c: _Context, before: Json, after: Json, where: str) -> None:
@@ -708,6 +741,18 @@ def _shape(value: Any) -> str:
 def describe(value: Json) -> str:
     """A value in a few words."""
     return _described(value)
+
+
+def truth(value: Json) -> bool | None:
+    """What ``bool`` says of a value; None where that does not follow from its description."""
+    kind, held = value.get("k"), value.get("v")
+    if kind == "scalar" and value.get("t") in ("bool", "int", "none", "str", "bytes"):
+        return bool(held)
+    if kind == "scalar" and value.get("t") == "float":
+        return float(str(held)) != 0
+    if kind in ("seq", "map", "set"):
+        return _count(value) > 0
+    return None
 
 
 def brief(value: Json) -> str:

@@ -16,7 +16,7 @@ from typing import cast
 from jaxmigrate.verify.model import Edit, Judgement, Kind, Plan, Report, Run, Site, Span, Tolerance, Verdict
 from jaxmigrate.verify.outcome import Outcome, circumstances, ended_early, errors, hazards, in_words, outcome
 from jaxmigrate.verify.tolerance import tolerances
-from jaxmigrate.verify.traces import NEVER, Found, SiteResult, Trace, compare_site, indirect, read_all, times
+from jaxmigrate.verify.traces import NEVER, Found, SiteResult, Trace, compare_site, exception, indirect, read_all, times
 
 HINTS = (
     (r"random|\brng\b|shuffle|uuid|secrets|urandom|\bseed\b", "random numbers without a fixed seed"),
@@ -117,11 +117,8 @@ class _Case:
     ) -> None:
         self.plan, self.traces, self.ends, self.command = plan, traces, ends, command
         uses = _Uses(plan.after)
-        self.results = {}
-        for site in plan.sites:
-            use = uses.of(site)
-            part = compare_site(site, *traces, tolerance, converted=_converts(site, use), discarded=use == "discarded")
-            self.results[site.id] = part
+        self.results = {site.id: compare_site(site, *traces, tolerance, use=uses.of(site)) for site in plan.sites}
+        self._forgive_refusals()
         self.lost = {
             cast(int, r["s"]): str(r.get("text") or "its place was not found")
             for side in traces[:2]
@@ -136,6 +133,22 @@ class _Case:
     def dtypes(self) -> set[str]:
         """Of the floats that were compared."""
         return self.ends.dtypes.union(*(r.dtypes for r in self.results.values()))
+
+    def _forgive_refusals(self) -> None:
+        """A call that raised in one version only is none too few if an edited place raised this in both, earlier in the other."""
+        refused = {
+            (site, *r[:1], side, text)
+            for site, res in self.results.items()
+            for r in res.refused
+            for side, text in enumerate(r[1:])
+        }
+        for result in self.results.values():
+            for found, event, original in result.unmatched:
+                text = exception(event.raised) if event.raised is not None else ""
+                sides = {(p, side, t) for site, p, side, t in refused if site != result.site.id}
+                if text and (found.process, 0 if original else 1, text) in sides:
+                    result.found.remove(found)
+                    result.notes["raised in one version only, where another edited place raised it in both"] = None
 
     # What is to be explained by somebody
 
@@ -351,19 +364,20 @@ def _is_import(site: Site) -> bool:
 
 
 class _Uses:
-    """How the migrated files use their expressions: as arguments of calls, or not at all."""
+    """How the migrated files use their expressions."""
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
         self._files = files
         self._known: dict[str, dict[Span, str]] = {}
 
     def of(self, site: Site) -> str:
-        """``argument`` of a call, ``discarded``, or nothing that matters."""
+        """``converted``, ``discarded``, ``truth`` as `compare_site` takes it, or nothing that matters."""
         if site.after is None or site.kind is not Kind.VALUE:
             return ""
         if site.path not in self._known:
             self._known[site.path] = dict(_uses(self._files.get(site.path, b"")))
-        return self._known[site.path].get(site.after, "")
+        use = self._known[site.path].get(site.after, "")
+        return use if use != "argument" else "converted" if _converts(site) else ""
 
 
 def _uses(source: bytes) -> Iterator[tuple[Span, str]]:
@@ -376,16 +390,28 @@ def _uses(source: bytes) -> Iterator[tuple[Span, str]]:
             yield from ((_span(value), "argument") for value in (*node.args, *(k.value for k in node.keywords)))
         elif isinstance(node, ast.Expr):
             yield _span(node.value), "discarded"
+        elif isinstance(node, ast.If | ast.While | ast.Assert | ast.IfExp):
+            yield from ((_span(part), "truth") for part in _operands(node.test))
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            yield from ((_span(part), "truth") for part in _operands(node.operand))
+
+
+def _operands(test: ast.expr) -> Iterator[ast.expr]:
+    """A test and what its truth is made of."""
+    yield test
+    if isinstance(test, ast.BoolOp):
+        for part in test.values:
+            yield from _operands(part)
 
 
 def _span(node: ast.expr) -> Span:
     return Span(node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0)
 
 
-def _converts(site: Site, use: str) -> bool:
-    """Whether the edit wraps an argument of a call into another call, as host-local inputs must be."""
+def _converts(site: Site) -> bool:
+    """Whether the edit wraps an expression into a call, as host-local inputs must be."""
     before, after = (re.sub(r"\s+", "", text) for text in (site.before_text, site.after_text))
-    return use == "argument" and bool(before) and before != after and f"({before}," in after
+    return bool(before) and before != after and f"({before}," in after
 
 
 # Words

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
-from jaxmigrate.verify.compare import Comparison, brief, describe, examine, leaves
+from jaxmigrate.verify.compare import Comparison, brief, describe, examine, leaves, truth
 from jaxmigrate.verify.model import Difference, Json, Kind, ProcessRun, Run, Site, Tolerance
 
 BAD_INPUT = frozenset(
@@ -136,8 +136,12 @@ class SiteResult:
     calls: int = 0
     """How many calls of that function there were in either run, not counting those that give another function."""
     in_trace: bool = False
-    converted: bool = False
-    discarded: bool = False
+    use: str = ""
+    """How the program uses the value, see `compare_site`."""
+    refused: list[tuple[int, str, str]] = field(default_factory=list)
+    """Process and exceptions of the evaluations that raised alike in both versions."""
+    unmatched: list[tuple[Found, Event, bool]] = field(default_factory=list)
+    """Differences that are evaluations without a partner; the bool tells those of the original."""
     first: dict[int, tuple[int, int]] = field(default_factory=dict)
     """Process -> the order of the first record in the original and in the migrated program; a large number without one."""
 
@@ -145,6 +149,11 @@ class SiteResult:
     def reached(self) -> bool:
         """Whether every version that has this place executed it."""
         return bool((self.before or self.site.before is None) and (self.after or self.site.after is None) and self.any)
+
+    @property
+    def converted(self) -> bool:
+        """Whether the edit wraps this argument into a conversion."""
+        return self.use == "converted"
 
     @property
     def any(self) -> bool:
@@ -165,8 +174,7 @@ def compare_site(
     again: Mapping[int, Trace],
     tolerance: Tolerance,
     *,
-    converted: bool = False,
-    discarded: bool = False,
+    use: str = "",
 ) -> SiteResult:
     """Compare what was recorded at a site, leaving out what differs between two runs of the migrated program.
 
@@ -176,15 +184,15 @@ def compare_site(
         after: those of the migrated program.
         again: those of its second run.
         tolerance: how far floats may differ.
-        converted: the edit wraps an argument of a call into a conversion.
-        discarded: nothing uses the value, so that None for it is as good.
+        use: ``converted`` if the edit wraps an argument of a call into a conversion, ``discarded`` if nothing uses the value, so
+            that None for it is as good, ``truth`` if only that of it counts.
     """
-    result = SiteResult(site, converted=converted, discarded=discarded)
+    result = SiteResult(site, use=use)
     pairs = [(p, before[p], after[p]) for p in sorted(before) if p in after]
     for process, old, new in pairs:
         _compare_process(result, process, old, new, tolerance)
     if any(True for p in after for _ in after[p].of(site.id)):
-        control = SiteResult(site)
+        control = SiteResult(site, use=use)
         for process in sorted(after):
             if process in again:
                 _compare_process(control, process, after[process], again[process], tolerance)
@@ -265,11 +273,10 @@ def _left_over(
             if not any(not _examine(result, *((event, o) if first else (o, event)), tolerance)[0].differences for o in others):
                 shown = _shown(event)
                 texts = (shown, "no such value") if first else ("no such value", shown)
-                result.found.append(
-                    Found(
-                        Difference("evaluations", *texts), process, key[1], f"{what} for the {ordinal(event.n)} time", event.order
-                    )
-                )
+                moment = f"{what} for the {ordinal(event.n)} time"
+                found = Found(Difference("evaluations", *texts), process, key[1], moment, event.order)
+                result.found.append(found)
+                result.unmatched.append((found, event, first))
                 return
     if old and new:
         result.notes[f"{what} {times(totals[0])} before, {times(totals[1])} after, with the same outcomes"] = None
@@ -280,6 +287,8 @@ def _left_over(
 
 def _compare_pair(result: SiteResult, process: int, key: Stream, old: Event, new: Event, tolerance: Tolerance) -> None:
     comparison, traced = _examine(result, old, new, tolerance)
+    if old.raised is not None and new.raised is not None and not comparison.differences:
+        result.refused.append((process, exception(old.raised), exception(new.raised)))
     for difference in comparison.differences:
         what = "call" if key[2] == "call" else "evaluation" if key[2] == "value" else "execution"
         result.found.append(Found(difference, process, key[1], f"{what} {old.n}", old.order))
@@ -320,9 +329,16 @@ def _examine(result: SiteResult, old: Event, new: Event, tolerance: Tolerance) -
             out.notes += part.notes
             out.dtypes |= part.dtypes
         return out, any(_abstract(cast(Json, v)) for v in old.value.values())
-    if result.discarded and (_is_none(old) or _is_none(new)):
+    if result.use == "discarded" and (_is_none(old) or _is_none(new)):
         return out, False
-    return examine(old.value, new.value, tolerance, converted=result.converted), _abstract(old.value)
+    truths = truth(old.value), truth(new.value)
+    if result.use == "truth" and None not in truths:
+        out.facts = 1
+        if truths[0] != truths[1]:
+            out.differ("truth", truths[0], truths[1], "")
+        return out, False
+    seen = old.record.get("e") != "call"
+    return examine(old.value, new.value, tolerance, converted=result.converted, seen=seen), _abstract(old.value)
 
 
 def _named(name: str, difference: Difference) -> Difference:

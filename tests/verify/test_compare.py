@@ -340,11 +340,13 @@ def test_deleted_arrays() -> None:
     assert aspects({"k": "deleted"}, array(X)) == ["type"]
 
 
-def test_a_host_local_view_is_compared_by_its_global_description_and_noted() -> None:
+def test_a_global_shape_where_the_program_saw_its_own_rows() -> None:
     old = array(X, 8, local=[4, 2])
-    found = examine(old, array(X, 8))
-    assert found.differences == []
-    assert "host-local shape (4, 2)" in found.notes[0]
+    (found,) = compare(old, array(X, 8))
+    assert (found.aspect, found.before, found.after) == ("host-local shape", "(4, 2) of (8, 2)", "(8, 2) of (8, 2)")
+    unseen = examine(old, array(X, 8), seen=False)
+    assert unseen.differences == []
+    assert "host-local" in unseen.notes[0]
 
 
 def host_local() -> dict[str, Any]:
@@ -355,9 +357,24 @@ def host_local() -> dict[str, Any]:
 
 
 def test_a_host_local_view_against_the_local_array_made_of_it() -> None:
-    mine = array(X[4:], 4, devices=[4, 5, 6, 7])
-    assert aspects(host_local(), mine) == []
+    assert aspects(host_local(), array(X[4:], 4, devices=[4, 5, 6, 7])) == []
     assert aspects(host_local(), array(X[:4], 4, devices=[4, 5, 6, 7])) == ["values"]
+    assert aspects(host_local(), array(X[4:], 4, devices=[7, 6, 5, 4])) == ["values"]
+    assert aspects(host_local(), array(X[4:], 4, devices=[0, 1, 2, 3])) == ["devices"]
+    assert aspects(host_local(), array(X[4:], devices=[4, 5, 6, 7])) == ["shard shape"]
+
+
+def test_a_host_local_view_against_a_global_array_of_its_shape() -> None:
+    wrong = array(X[4:], devices=[4, 5, 6, 7], addressable=False)
+    assert "shape" in aspects(host_local(), wrong)
+
+
+def test_a_replicated_array_is_the_same_as_own_and_as_global_one() -> None:
+    old = array(X, devices=[4, 5], type="ShardedDeviceArray", committed=None)
+    new = array(X, devices=[4, 5], addressable=False, replicated=None)
+    assert aspects(old, new) == []
+    assert aspects(old, array(X + 1, devices=[4, 5], addressable=False)) == ["values"]
+    assert aspects(old | {"type": "ArrayImpl"}, new) == ["fully addressable"]
 
 
 def test_a_converted_argument_is_compared_by_what_the_process_put_in() -> None:

@@ -718,10 +718,34 @@ def test_what_launching_says_is_said_of_the_program() -> None:
     assert judge(plan(site()), noted, run(process(V)), run(process(V))).program == ("process 1 ended with status 3",)
 
 
-def test_host_local_views_are_noted() -> None:
-    found = only(plan(site()), process(hit(array(X, 8, local=[4, 2]))), process(hit(array(X, 8))))
+def test_host_local_views_differ_where_the_program_sees_them() -> None:
+    old, new = array(X, 8, local=[4, 2]), array(X, 8)
+    assert verdicts(plan(site()), process(hit(old)), process(hit(new))) == [DIFFERENT]
+    gives = hit(opaque("jit"))
+    found = only(plan(site()), process(gives, call(old)), process(gives, call(new)))
     assert found.verdict is EQUIVALENT
-    assert any("host-local shape (4, 2)" in line for line in found.evidence)
+    assert any("host-local" in line for line in found.evidence)
+
+
+def test_a_call_that_was_refused_before_it_was_made() -> None:
+    two = plan(site(1), site(2))
+    gives, refused = hit(opaque("jit")), raised("ValueError", s=2)
+    before = process(gives, raised("ValueError", of="call"), refused, call(array(X), 2))
+    after = process(gives, refused, call(array(X)))
+    early = process(gives, raised("ValueError", of="call"), refused)
+    assert verdicts(two, early, process(gives, refused)) == [EQUIVALENT, EQUIVALENT]
+    assert verdicts(two, before, after)[0] is DIFFERENT
+    assert verdicts(two, process(gives, raised("TypeError", of="call"), refused), process(gives, refused))[0] is DIFFERENT
+
+
+@pytest.mark.parametrize("source", ["assert new(x)", "x = 1 if new(x) else 2", "while y and new(x):\n    pass", "z = not new(x)"])
+def test_where_only_the_truth_counts(source: str) -> None:
+    start = source.index("new(x)")
+    tested = Site(1, "m.py", Kind.VALUE, Span(1, 0, 1, 6), Span(1, start, 1, start + 6), "old(x)", "new(x)")
+    judged = plan(tested, source=source.encode())
+    assert verdicts(judged, process(hit(scalar(True))), process(hit(scalar(8)))) == [EQUIVALENT]
+    assert verdicts(judged, process(hit(scalar(True))), process(hit(scalar(0)))) == [DIFFERENT]
+    assert verdicts(plan(tested, source=b"f(new(x))"), process(hit(scalar(True))), process(hit(scalar(8)))) == [DIFFERENT]
 
 
 def test_samples_are_mentioned() -> None:
