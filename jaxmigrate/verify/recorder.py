@@ -4,7 +4,8 @@ One file that imports the standard library and NumPy only, so that any interpret
 it. The marked places of a file are wrapped in its syntax tree when it is compiled; the text, line and column numbers stay.
 
 The job is a JSON object: ``program`` (script, module or pytest), ``target``, ``args``, ``root``, ``cwd``, ``search``, ``world``
-(legacy or plain), ``legacy`` (``package`` and ``version``), ``devices_per_process``, ``platform``, ``process``, ``processes``,
+(legacy or plain), ``legacy`` (``package`` and ``version``), ``scope`` (the files that decide the version),
+``devices_per_process``, ``platform``, ``process``, ``processes``,
 ``coordinator``, ``records`` (the file to write) and ``sites``: relative path -> list of ``id``, ``kind``, ``span``, ``names``.
 
 A record is a line of JSON. Its key ``e`` says what happened; ``s`` is the site, ``c`` the running test or an empty text, ``n``
@@ -44,6 +45,9 @@ from __future__ import annotations
 
 import sys
 
+__before__ = frozenset(sys.modules)
+"""What the interpreter imports for itself."""
+
 if __name__ == "__main__" and not getattr(sys.flags, "safe_path", False):
     del sys.path[0]  # The folder of this file, whose modules would hide those of the standard library.
 
@@ -53,6 +57,8 @@ import base64
 import builtins
 import collections
 import contextlib
+import copy
+import enum
 import functools
 import hashlib
 import importlib.machinery
@@ -723,7 +729,7 @@ _SCALARS: Dict[type, Callable[[Any], Json]] = {
 _SEQUENCES = (list, tuple, collections.deque, range)
 
 _BUILTINS: Dict[type, Callable[[_Describer, Any, int], Optional[Json]]] = {
-    __import__("enum").Enum: _Describer._enum,
+    enum.Enum: _Describer._enum,
     type: _Describer._opaque,
     types.ModuleType: _Describer._opaque,
     types.FunctionType: _Describer._opaque,
@@ -932,10 +938,10 @@ class Watched:
         return inner.__reduce_ex__(protocol)
 
     def __copy__(self) -> Any:
-        return Watched(__import__("copy").copy(inner_of(self)), _sites_of(self))
+        return Watched(copy.copy(inner_of(self)), _sites_of(self))
 
     def __deepcopy__(self, memo: Any) -> Any:
-        return Watched(__import__("copy").deepcopy(inner_of(self), memo), _sites_of(self))
+        return Watched(copy.deepcopy(inner_of(self), memo), _sites_of(self))
 
 
 _OWN = frozenset(("__call__", "__get__", "__reduce_ex__", "__copy__", "__deepcopy__"))
@@ -1746,7 +1752,7 @@ def install_legacy(job: Json, log: Log) -> Tuple[str, Optional[bool]]:
     legacy = legacy_package(settings["package"])
     version, jax_array = settings.get("version", "auto"), None
     if version == "auto":
-        version, jax_array = legacy.guess(sources(job["root"]))
+        version, jax_array = legacy.guess(sources(job["root"], job.get("scope") or ()))
     legacy.install(version, jax_array=jax_array)
 
     def hazard(kind: str, key: str, value: object = None) -> None:
@@ -1766,17 +1772,17 @@ def _plain(value: Any) -> Any:
 _NOT_SOURCES = frozenset(("__pycache__", "node_modules", "site-packages"))
 
 
-def sources(root: str) -> Iterator[bytes]:
-    """The Python files below a folder."""
+def sources(root: str, scope: Sequence[str] = ()) -> Iterator[bytes]:
+    """The Python files below a folder; only those of the scope, if it names any."""
+    for path in [os.path.join(root, name) for name in scope] or _python_files(root):
+        with contextlib.suppress(OSError), open(path, "rb") as file:
+            yield file.read()
+
+
+def _python_files(root: str) -> Iterator[str]:
     for folder, folders, files in os.walk(root):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _NOT_SOURCES)
-        for name in sorted(files):
-            if name.endswith(".py"):
-                try:
-                    with open(os.path.join(folder, name), "rb") as file:
-                        yield file.read()
-                except OSError:
-                    continue
+        yield from (os.path.join(folder, name) for name in sorted(files) if name.endswith(".py"))
 
 
 COUNT_FLAG = "--xla_force_host_platform_device_count"
@@ -1981,7 +1987,22 @@ def _become_main(main: types.ModuleType) -> None:
 
 
 def _search(job: Json, first: str) -> None:
-    sys.path[:0] = [first, *(path for path in job.get("search") or () if path != first)]
+    added = [first, *(path for path in job.get("search") or () if path != first)]
+    sys.path[:0] = added
+    for folder in added:
+        _make_way(folder)
+
+
+def _make_way(folder: str) -> None:
+    """Forget modules that only we have imported, where the program has its own of the same name."""
+    try:
+        names = {entry.partition(".")[0] for entry in os.listdir(folder) if entry.endswith(".py") or "." not in entry}
+    except OSError:
+        return
+    for name in names & set(sys.modules) - __before__:
+        spec = importlib.machinery.PathFinder.find_spec(name, [folder])
+        if spec is not None and spec.origin is not None:
+            del sys.modules[name]
 
 
 def _script(job: Json, compiler: Compiler, recorder: Recorder) -> int:

@@ -7,6 +7,7 @@ import base64
 import hashlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -524,6 +525,16 @@ class TestTheProgramDoesNotNotice:
         out = bench.run({"a.py": ""}, program="module", target="nothing")
         plain = bench.plain("-m", "nothing")
         assert (out.stdout, out.stderr, out.status) == (plain.stdout, plain.stderr, plain.status)
+
+    def test_the_program_s_modules_hide_those_of_the_standard_library(self, bench: Bench) -> None:
+        files = {
+            "main.py": "import copy, base64, json\nx = copy.mine, base64.mine, json.loads('1')\n",
+            "copy.py": "mine = 1\n",
+            "base64.py": "mine = 2\n",
+        }
+        files["json/data.txt"] = ""
+        out = bench.run(files)
+        assert [scalar(v) for v in out.final["x"]["v"]] == [1, 2, 1], out.stderr
 
     def test_no_bytecode_of_marked_files_is_kept(self, bench: Bench) -> None:
         bench.environment["PYTHONDONTWRITEBYTECODE"] = ""
@@ -1088,6 +1099,37 @@ class TestServer:
         assert (benches["b"].root / "err").read_text() == "err\n"
         assert [r["v"]["dtype"] for r in benches["a"].records() if r["e"] == "hit"] == ["float64"]
         assert [r["status"] for r in benches["b"].records() if r["e"] == "end"] == [4]
+
+
+def interpreter(version: str) -> str:
+    """A Python of that version with NumPy; skips if there is none on this machine."""
+    name = f"python{version}"
+    found = [shutil.which(name), *map(str, Path.home().glob(f".pyenv/versions/{version}*/bin/{name}"))]
+    named = os.environ.get("JAXMIGRATE_OLD_PYTHON")
+    for python in [named, *found]:
+        if python and _answers(python, version):
+            return python
+    pytest.skip(f"no Python {version} with NumPy here")
+
+
+def _answers(python: str, version: str) -> bool:
+    code = "import sys, numpy; print('%d.%d' % sys.version_info[:2])"
+    done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=False)
+    return done.stdout.strip() == version
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", ["3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14"])
+def test_every_python_marks_every_place(tmp_path: Path, version: str) -> None:
+    python = interpreter(version)
+    for number, (source, text, expected) in enumerate(TestPlaces.CASES.values()):
+        bench = Bench(tmp_path / str(number), python=python)
+        bench.root.mkdir()
+        out = bench.run(source, [value(text)])
+        plain = bench.plain("main.py")
+        assert (out.status, out.stderr, out.stdout) == (plain.status, plain.stderr, plain.stdout)
+        assert out.of("hit"), (source, out.records)
+        assert expected is None or out.values(0)[0]["v"] == expected
 
 
 def executed(source: str) -> dict[str, Any]:
