@@ -5,16 +5,16 @@ it. The marked places of a file are wrapped in its syntax tree when it is compil
 
 The job is a JSON object: ``program`` (script, module or pytest), ``target``, ``args``, ``root``, ``cwd``, ``search``, ``world``
 (legacy or plain), ``legacy`` (``package`` and ``version``), ``scope`` (the files that decide the version),
-``devices_per_process``, ``platform``, ``process``, ``processes``,
-``coordinator``, ``records`` (the file to write) and ``sites``: relative path -> list of ``id``, ``kind``, ``span``, ``names``.
+``devices_per_process``, ``platform``, ``process``, ``processes``, ``coordinator``, ``records`` (the file to write) and
+``sites``: relative path -> list of ``id``, ``kind``, ``span``, ``names``.
 
 A record is a line of JSON. Its key ``e`` says what happened; ``s`` is the site, ``c`` the running test or an empty text, ``n``
 the number of the event from 1 on (values and raises of a site count together, its calls on their own), ``t`` true in a trace:
 
 * ``start``: ``pid python jax jaxlib numpy world legacy program``, ``legacy`` being the version asked for; ``legacy``:
   ``version jax_array`` in force. Without ``start`` the world could not be set up, and the program did not run.
-* ``load``: ``path``, a file of the tree that is compiled or loaded. ``lost``: site ``s`` can not be
-  marked; ``text`` says where.
+* ``load``: ``path``, a file of the tree that is compiled or loaded. ``lost``: site ``s`` can not be marked,
+  ``text`` says where.
 * ``hit``: ``v``, the value of an expression. ``call``: ``v``, what a call of the callable gave that the expression gave.
 * ``raise``: ``x``, the exception that left the expression or the statements; ``of`` is "call" if a call of the callable raised.
 * ``reach``: the statements, the context or the annotation were executed. ``state``: ``v``, name -> value after the statements;
@@ -45,8 +45,7 @@ from __future__ import annotations
 
 import sys
 
-__before__ = frozenset(sys.modules)
-"""What the interpreter imports for itself."""
+__before__ = frozenset(sys.modules)  # What the interpreter imports for itself.
 
 if __name__ == "__main__" and not getattr(sys.flags, "safe_path", False):
     del sys.path[0]  # The folder of this file, whose modules would hide those of the standard library.
