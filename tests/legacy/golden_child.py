@@ -1,6 +1,7 @@
 """Build every recorded array with the old classes on the installed JAX; writes {case: what differs from the recording}.
 
-Run as ``golden_child.py gda|multiprocess|sharding_spec|probes`` with eight CPU devices.
+Run as ``golden_child.py gda|multiprocess|sharding_spec|probes`` with eight CPU devices, or as
+``golden_child.py processes PROCESS PROCESSES ADDRESS`` once for each of several processes with eight devices together.
 """
 
 from __future__ import annotations
@@ -36,6 +37,14 @@ class Buffer:
 
     def __array__(self, dtype: object = None, copy: object = None) -> np.ndarray:
         return self.value
+
+
+NUMBERS: dict[int, int] = {}
+"""Id of a device -> its number in the recording, where that is another."""
+
+
+def number(device: object) -> int:
+    return NUMBERS.get(device.id, device.id)
 
 
 def attempt(function: Callable[[], object]) -> object:
@@ -80,7 +89,7 @@ class Seen:
         return [self.whole[index] for index in indices]
 
     def groups(self, groups: list) -> list:
-        self.calls.append([{"index": recordings.written(i), "devices": [d.id for d in held]} for i, held in groups])
+        self.calls.append([{"index": recordings.written(i), "devices": [number(d) for d in held]} for i, held in groups])
         return [gda.device_put(self.whole[index], device) for index, held in groups for device in held]
 
 
@@ -97,7 +106,7 @@ def shard_facts(shard: arrays.Shard, local: bool) -> dict:
 
 
 def ids(shards: list) -> list[int]:
-    return [shard.device.id for shard in shards]
+    return [number(shard.device) for shard in shards]
 
 
 def same(one: object, other: object) -> bool:
@@ -110,7 +119,7 @@ def local_data(array: Array) -> list[dict]:
     return [
         {
             "i": i,
-            "device": arrays.device_of(array.local_data(i)).id,
+            "device": number(arrays.device_of(array.local_data(i))),
             "same_as_addressable_data": array.local_data(i) is array.addressable_data(i),
             "same_as_local_shards_data": array.local_data(i) is shard.data,
         }
@@ -135,9 +144,9 @@ def facts(case: dict, array: Array) -> dict:
         "global_shards": ids(array.global_shards),
         "global_shards_is_local_shards": array.global_shards is array.local_shards,
         "global_shards_is_addressable_shards": array.global_shards is array.addressable_shards,
-        "shards": {str(s.device.id): shard_facts(s, s.device.id in local) for s in array.global_shards},
+        "shards": {str(number(s.device)): shard_facts(s, number(s.device) in local) for s in array.global_shards},
         "local_data": local_data(array),
-        "local_data_neg1_device": arrays.device_of(array.local_data(-1)).id,
+        "local_data_neg1_device": number(arrays.device_of(array.local_data(-1))),
         "local_data_out_of_range": attempt(lambda: array.local_data(len(array.local_shards))),
         "local_data_no_arg": attempt(array.local_data),
         "np_asarray": attempt(lambda: asarray(case, array)),
@@ -184,7 +193,7 @@ def placed(case: dict, mesh: object, spec: P) -> dict:
 
 
 def by_id(indices: dict) -> dict:
-    return {str(device.id): recordings.written(index) for device, index in indices.items()}
+    return {str(number(device)): recordings.written(index) for device, index in indices.items()}
 
 
 def differences(expected: dict, found: dict) -> list[str]:
@@ -216,6 +225,38 @@ def multiprocess_cases() -> dict:
         case["id"]: differences(case, placed(case, recordings.fake_mesh(case, case["me"]), P(*recordings.spec(case["spec"]))))
         for case in GDA["multiprocess_cases"]
     }
+
+
+def devices_by_process(case: dict) -> list:
+    """The devices that stand for those of a case, in the order of the recording's ids."""
+    left = {process: [d for d in jax.devices() if d.process_index == process] for process in range(jax.process_count())}
+    return [left[process].pop(0) for process in case["process_of_device"]]
+
+
+def fits(case: dict) -> bool:
+    held = [case["process_of_device"].count(process) for process in range(jax.process_count())]
+    return case["me"] == jax.process_index() and held == [8 // jax.process_count()] * jax.process_count()
+
+
+def on_real_processes(case: dict) -> list[str]:
+    devices = devices_by_process(case)
+    NUMBERS.update({device.id: i for i, device in enumerate(devices)})
+    mesh = jax.sharding.Mesh(recordings.device_array(case, devices), tuple(case["mesh"]["axis_names"]))
+    spec = P(*recordings.spec(case["spec"]))
+    found = differences(spelled(case), placed(case, mesh, spec))
+    array = Array.from_callback(tuple(case["global_shape"]), mesh, spec, lambda index: data(case)[index])
+    shards = arrays.as_global_array(array).addressable_shards
+    return [*found, *same_places(shards, array.local_shards)]
+
+
+def same_places(new: list, old: list) -> list[str]:
+    """What the installed JAX says of the same data that the old rules do not."""
+    facts = [[(number(s.device), s.replica_id, s.index) for s in shards] for shards in (new, old)]
+    return [] if facts[0] == facts[1] else [f"{facts[0]} is not {facts[1]}"]
+
+
+def processes() -> dict:
+    return {case["id"]: on_real_processes(case) for case in GDA["multiprocess_cases"] if fits(case)}
 
 
 def part(text: str) -> object:
@@ -405,15 +446,24 @@ def probes() -> dict:
     return {recorded["name"]: probed(made_with, recorded) for recorded in GDA["api"]}
 
 
-KINDS = {"gda": gda_cases, "multiprocess": multiprocess_cases, "sharding_spec": sharding_spec_cases, "probes": probes}
+KINDS = {
+    "gda": gda_cases,
+    "multiprocess": multiprocess_cases,
+    "sharding_spec": sharding_spec_cases,
+    "probes": probes,
+    "processes": processes,
+}
 
 
 def main() -> None:
     warnings.simplefilter("ignore")
     state.version = (0, 4, 6)
+    kind, *place = sys.argv[1:]
+    if place:
+        jax.distributed.initialize(place[2], int(place[1]), int(place[0]))
     arrays.register()
     try:
-        answer = KINDS[sys.argv[1]]()
+        answer = KINDS[kind]()
     except Exception:
         answer = {"crashed": [traceback.format_exc()]}
     print(json.dumps(answer))
