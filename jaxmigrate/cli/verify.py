@@ -42,9 +42,20 @@ class _ProgramLast(click.Command):
 @click.argument("program", nargs=-1, metavar="(SCRIPT | -m MODULE | --pytest PATH) [ARGS]...")
 @click.option("-m", "module", metavar="MODULE", help="Run a module, as python -m does; what follows are its arguments.")
 @click.option("--pytest", "tests", metavar="PATH", help="Run tests both ways and judge across them; what follows goes to pytest.")
-@click.option("--against", metavar="ORIGINAL", help="Judge a migration made elsewhere: the program is its result.")
+@click.option(
+    "--against",
+    metavar="ORIGINAL",
+    help="Judge a migration made elsewhere: the program is its result, ORIGINAL the file or tree it was made of.",
+)
 @click.option("--devices", type=click.IntRange(1), default=8, show_default=True, metavar="N", help="Devices of all processes.")
-@click.option("--processes", type=click.IntRange(1), default=1, show_default=True, metavar="M", help="Of jax.distributed.")
+@click.option(
+    "--processes",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    metavar="M",
+    help="Real processes, joined by jax.distributed, that share the devices.",
+)
 @click.option(
     "--platform",
     type=click.Choice(["cpu", "gpu", "tpu", "auto"]),
@@ -69,10 +80,15 @@ class _ProgramLast(click.Command):
     metavar="PERCENT",
     help="Fail unless that much of the edits was reached.",
 )
-@click.option("--report", type=click.Choice(["text", "json", "html"]), default="text", help="[default: text]")
+@click.option(
+    "--report",
+    type=click.Choice(["text", "json", "html"]),
+    default="text",
+    help="Form of what is printed. [default: text]",
+)
 @click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write the report there.")
 @click.option("--input", "inputs", multiple=True, metavar="PATH", help="Data to link into the copy (repeatable).")
-@click.option("--edit", "edits", multiple=True, type=click.IntRange(1), metavar="ID", help="Make only this edit (repeatable).")
+@click.option("--edit", "edits", multiple=True, type=click.IntRange(1), metavar="ID", help="Judge only this edit (repeatable).")
 @click.option("--python", metavar="PATH", help="The Python to run with. [default: the one that runs jaxmigrate]")
 @click.option("--before-python", metavar="PATH", help="A Python with a real old JAX for the original, instead of the emulation.")
 @click.option("--legacy-jax", metavar="VERSION", help="The old JAX to emulate, 0.3.0 to 0.4.6. [default: what fits]")

@@ -55,7 +55,7 @@ class Request:
     before_python: str | None = None
     legacy: str = "auto"
     edits: frozenset[int] = frozenset()
-    """The ids of the only edits to make; empty for all."""
+    """The ids of the only edits to record and judge; empty for all."""
     command: str = ""
     """How the user asked, for the command that shows a difference again."""
 
