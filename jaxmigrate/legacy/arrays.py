@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import jax
 import numpy as np
+from jax._src import array as array_module
 from jax._src import core, dtypes
 from jax._src.array import ArrayImpl
 from jax._src.interpreters import mlir, pxla
@@ -101,6 +102,8 @@ def register() -> None:
             _journal.attribute(owner, name, member)
     for name, function in FUNCTIONS.items():
         _journal.attribute(jax, name, function)
+        if hasattr(array_module, name):
+            _journal.attribute(array_module, name, function)
 
 
 def unregister() -> None:

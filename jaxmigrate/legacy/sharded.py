@@ -82,6 +82,7 @@ class HostLocalArray(jax.Array, metaclass=_Meta):  # type: ignore[misc]
     __hash__ = None  # type: ignore[assignment]
     _placement: object = None
     """Where the data lie in a global array of several processes: its shape, the indices and the replica ids of the buffers."""
+    _title = "ShardedDeviceArray"
     _whole: object = None
     """The installed JAX's own array of the same data, where there is one."""
 
@@ -225,7 +226,7 @@ class HostLocalArray(jax.Array, metaclass=_Meta):  # type: ignore[misc]
         return jax.device_put, (self._value,)
 
     def __repr__(self) -> str:
-        prefix = type(self).__name__.lstrip("_") + "("
+        prefix = self._title + "("
         width = np.get_printoptions()["linewidth"]
         text = np.array2string(self._value, prefix=prefix, suffix=",", separator=", ", max_line_width=width)
         dtype = f"dtype={self.dtype.name}, weak_type=True)" if self.weak_type else f"dtype={self.dtype.name})"
@@ -249,6 +250,7 @@ class CppShardedDeviceArray(ShardedDeviceArrayBase):
 class PmapArray(HostLocalArray):
     """What pmap gave once arrays were of the one new class: the same data, with the members of jax.Array."""
 
+    _title = "Array"
     is_fully_addressable = True
     committed = _committed = True
 

@@ -611,6 +611,7 @@ def check_arrays_in_the_layout_of_pmap():
         assert [shard.device for shard in x.addressable_shards] == jax.devices(), name
         assert x.addressable_shards[3].data.shape == (2,), name
         assert x.sharding == layout, name
+        assert repr(x).startswith("Array([["), name
         assert np.array_equal(jnp.asarray(x) + 1, WHOLE + 1), name
     columns = jax.device_put(WHOLE.T, PmapSharding.default((2, 8), sharded_dim=1, devices=jax.devices()[::-1]))
     assert columns.sharding.devices[0] == jax.devices()[7]
