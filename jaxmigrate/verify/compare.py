@@ -550,13 +550,18 @@ def _map(c: _Context, before: Json, after: Json, where: str) -> None:
         named = old[key][0] if key in old else new[key][0]
         name = _described(named)
         if key not in old or key not in new:
-            if _gone(named):
+            if _gone(named) or _ours(named):
                 continue
             c.out.facts += 1
             texts = ("there", "missing") if key in old else ("missing", "there")
             c.out.differ("keys", *texts, f"{where}[{name}]")
-        else:
+        elif not _ours(named):
             _value(c, old[key][1], new[key][1], f"{where}[{name}]")
+
+
+def _ours(key: Json) -> bool:
+    """Whether this is a variable that we put into the environment of the runs."""
+    return key.get("t") == "str" and str(key.get("v")).startswith("JAXMIGRATE_")
 
 
 def _pairs(value: Json) -> dict[str, tuple[Json, Json]]:

@@ -193,7 +193,12 @@ def _compare(
         if new is None:
             continue
         prefix = f"process {process}, " if len(pair[0]) > 1 else ""
-        sentences = (*_ends(old, new), *_tests(out, old, new), *_finals(out, old, new, sites, tolerance))
+        sentences = (
+            *_ends(old, new),
+            *_tests(out, old, new),
+            *_unittests(out, old, new),
+            *_finals(out, old, new, sites, tolerance),
+        )
         found += [prefix + sentence for sentence in sentences]
     out.differences = [s for s in found if _noise_key(s) not in noise]
     left = len(found) - len(out.differences)
@@ -223,6 +228,21 @@ def _tests(out: Outcome, old: Trace, new: Trace) -> Iterator[str]:
             yield f"test {name}: {words[0]} before, {words[1]} after"
 
 
+_UNITTEST = re.compile(r"^Ran (\d+) tests? in .*\n\n(OK|FAILED|NO TESTS RAN)(?: \((.*)\))?\s*$", re.MULTILINE)
+
+
+def _unittests(out: Outcome, old: Trace, new: Trace) -> Iterator[str]:
+    """What `unittest.main` says at the end, on standard error."""
+    found = [_UNITTEST.findall(t.process.stderr.replace("\r\n", "\n"))[-1:] for t in (old, new)]
+    if not all(found):
+        return
+    words = [f"{ran} ran, {result}{f' ({details})' if details else ''}" for ((ran, result, details),) in found]
+    if words[0] == words[1]:
+        out.values += int(found[0][0][0])
+    else:
+        yield f"unittest: {words[0]} before, {words[1]} after"
+
+
 def _test_word(test: Json | None) -> str:
     if test is None:
         return "absent"
@@ -235,7 +255,7 @@ def _finals(out: Outcome, old: Trace, new: Trace, sites: Sequence[Site], toleran
     if a is None or b is None:
         return
     before, after = cast("dict[str, Json]", a), cast("dict[str, Json]", b)
-    for name in sorted({*before, *after}):
+    for name in sorted({*before, *after} - _loop_variables(sites)):
         if name in before and name in after:
             comparison = examine(before[name], after[name], tolerance)
             out.values += comparison.facts if not comparison.differences else 0
@@ -246,6 +266,14 @@ def _finals(out: Outcome, old: Trace, new: Trace, sites: Sequence[Site], toleran
         elif not _mentioned(name, sites):
             there = "before" if name in before else "after"
             yield f"final value of {name}: there is one only {there}"
+
+
+def _loop_variables(sites: Sequence[Site]) -> set[str]:
+    """What loops whose own text is edited leave in their variables, which nobody looks at."""
+    heads = (
+        re.match(r"\s*(?:async\s+)?for\s+(.*?)\s+in\b", text) for site in sites for text in (site.before_text, site.after_text)
+    )
+    return {name for head in heads if head for name in re.findall(r"[^\W\d]\w*", head[1])}
 
 
 def in_words(d: Difference) -> str:
@@ -342,28 +370,25 @@ def hazards(*runs: Traces) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for traces in runs:
         inputs: dict[str, dict[int, object]] = defaultdict(dict)
+        named: dict[str, dict[str, None]] = defaultdict(dict)
         for process, trace in sorted(traces.items()):
             for record in trace.kinds.get("hazard", []):
-                key = str(record.get("key"))
+                key, value = str(record.get("key")), record.get("v")
                 if record.get("kind") == "replicated-input":
-                    inputs[key][process] = record.get("v")
+                    inputs[key][process] = value
                 else:
-                    found[f"{str(record.get('kind')).replace('-', ' ')}: {key}{_detail(record.get('v'))}"] = None
-        for key, values in inputs.items():
-            if len({str(v) for v in values.values()}) > 1:
-                found[_unlike(key, values)] = None
+                    named[f"{record.get('kind')}: {key}"].update({value: None} if value and isinstance(value, str) else {})
+        unlike = (_unlike(key, values) for key, values in inputs.items() if len({str(v) for v in values.values()}) > 1)
+        texts = (f"{name} ({'; '.join(details)})" if details else name for name, details in named.items())
+        found.update(dict.fromkeys((*unlike, *texts)))
     return tuple(found)
-
-
-def _detail(value: object) -> str:
-    return f" ({value})" if value and isinstance(value, str) else ""
 
 
 def _unlike(key: str, values: Mapping[int, object]) -> str:
     first = min(values)
     other = next(p for p in sorted(values) if str(values[p]) != str(values[first]))
     return (
-        f"replicated input {key} differs between processes {first} and {other}: it is taken to be equal everywhere, what comes "
+        f"replicated-input: {key} differs between processes {first} and {other}: it is taken to be equal everywhere, what comes "
         "out is undefined in the original already"
     )
 

@@ -19,12 +19,19 @@ _SUBSTITUTIONS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b(?:MeshPspec|Named)Sharding\b"), "NamedSharding"),
     (re.compile(r"[ \t]+"), " "),
 )
+_FLAG = r"['\"]?--(?:no)?(?:jax_array|jax_parallel_functions_output_gda)(?:=\w+)?['\"]?"
+_REMOVED: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"(?:/[^\s'\":,()/]+)*/jaxmigrate-\w+/[^\s'\":,()/]+"), "<copy>"),
+    (re.compile(rf"{_FLAG}, "), ""),
+    (re.compile(rf"(?:, )?{_FLAG}"), ""),
+)
+"""Paths of the copies in which the versions run, and flags that JAX has no more."""
 _FLOAT = re.compile(r"(?<![\w.])[-+]?(?:\d+\.\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+|nan|inf)(?![\w.])")
 
 
 def plain(text: str) -> str:
-    """Text without what legitimately differs: names of array types, addresses, runs of blanks."""
-    for pattern, new in _SUBSTITUTIONS:
+    """Text without what legitimately differs: names of array types, addresses, paths of the copies, runs of blanks."""
+    for pattern, new in (*_REMOVED, *_SUBSTITUTIONS):
         text = pattern.sub(new, text)
     return text
 

@@ -200,6 +200,8 @@ def test_arguments_and_variables_of_flags_that_are_gone() -> None:
     env = {"k": "map", "t": "dict", "n": 2, "v": [[scalar("JAX_ARRAY"), scalar("1")], [scalar("HOME"), scalar("/")]]}
     assert aspects(env, env | {"n": 1, "v": env["v"][1:]}) == []
     assert aspects(env, env | {"n": 1, "v": env["v"][:1]}) == ["keys"]
+    ours = {"k": "map", "t": "dict", "v": [[scalar("JAXMIGRATE_RUN"), scalar("1")], [scalar("A"), scalar("1")]]}
+    assert aspects(ours, ours | {"v": [[scalar("JAXMIGRATE_RUN"), scalar("2")], ours["v"][1]]}) == []
 
 
 def test_large_integers_without_a_differing_sample_still_differ_by_hash() -> None:
@@ -403,6 +405,8 @@ def test_exceptions_as_values() -> None:
         ("loss 0.12345678", "loss 0.12345684"),
         ("<f at 0x7f0123456789>", "<f at 0x7f9999999999>"),
         ("PartitionSpec('x',)", "P('x')"),
+        ("['--jax_array=true', '--steps=3', '--jax_array']", "['--steps=3']"),
+        ("in /tmp/jaxmigrate-1a_b/before/data.npy", "in /tmp/jaxmigrate-c2/after/data.npy"),
     ],
 )
 def test_the_same_said_otherwise(before: str, after: str) -> None:

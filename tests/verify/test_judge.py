@@ -70,9 +70,11 @@ def failed(family: str, message: str = "no") -> Record:
     return {"e": "end", "status": 1, "x": error(family, message=message)}
 
 
-def process(*records: Record, number: int = 0, status: int | None = 0, end: Record | None = END, out: str = "") -> ProcessRun:
+def process(
+    *records: Record, number: int = 0, status: int | None = 0, end: Record | None = END, out: str = "", err: str = ""
+) -> ProcessRun:
     status = 1 if end and end.get("x") else status
-    return ProcessRun(number, status, (START, LOAD, *records, *([end] if end else [])), out)
+    return ProcessRun(number, status, (START, LOAD, *records, *([end] if end else [])), out, err)
 
 
 def run(*processes: ProcessRun, name: str = "after", **fields: Any) -> Run:
@@ -531,6 +533,24 @@ def test_tests_by_outcome() -> None:
     assert found.program_differs
 
 
+def test_unittest_by_what_it_says_at_the_end() -> None:
+    def tests(words: str) -> ProcessRun:
+        return process(reach(), err=f"..\n-----\nRan 2 tests in 0.{len(words)}s\n\n{words}\n")
+
+    found = report(plan(IMPORT), tests("OK"), tests("OK"))
+    assert found.judgements[0].evidence == ("ran once in both; 2 values downstream equal",)
+    found = report(plan(IMPORT), tests("OK"), tests("FAILED (failures=1)"))
+    assert found.program[0].startswith("unittest: 2 ran, OK before, 2 ran, FAILED (failures=1) after")
+    assert found.judgements[0].verdict is DIFFERENT
+
+
+def test_what_an_edited_loop_leaves_in_its_variable() -> None:
+    loop = site(1, Kind.STATEMENT, ("for option in (a, b):\n    set(option)", "for option in (b,):\n    set(option)"))
+    pair = process(reach(), final(option=scalar("a"), x=scalar(1))), process(reach(), final(option=scalar("b"), x=scalar(1)))
+    assert verdicts(plan(loop), *pair) == [EQUIVALENT]
+    assert verdicts(plan(IMPORT), *pair) == [DIFFERENT]
+
+
 def test_output_after_normalisation() -> None:
     def said(text: str) -> ProcessRun:
         return process(V, out=text)
@@ -678,14 +698,13 @@ def test_replicated_inputs_that_differ_come_first_by_name() -> None:
     assert judge(plan(site()), same, same, same).hazards == ()
     unlike = both(lambda p: [V, hazard("replicated-input", "argument 0 of step", p)])
     (found,) = judge(plan(site()), unlike, same, same).hazards
-    assert found.startswith("replicated input argument 0 of step differs between processes 0 and 1")
+    assert found.startswith("replicated-input: argument 0 of step differs between processes 0 and 1")
 
 
 def test_a_mesh_that_is_not_contiguous_is_named() -> None:
-    odd = both(lambda p: [V, hazard("non-contiguous-mesh", "mesh (x=4, y=2)", "process 0 holds (0, 0), (2, 0)")])
-    assert judge(plan(site()), odd, odd, odd).hazards == (
-        "non contiguous mesh: mesh (x=4, y=2) (process 0 holds (0, 0), (2, 0))",
-    )
+    odd = both(lambda p: [V, hazard("non-contiguous-mesh", "mesh (x=4, y=2)", f"of process {p}")])
+    named = "non-contiguous-mesh: mesh (x=4, y=2) (of process 0; of process 1)"
+    assert judge(plan(site()), odd, odd, odd).hazards == (named,)
 
 
 # What counts, and notes
