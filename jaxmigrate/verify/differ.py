@@ -156,27 +156,28 @@ class _Diff:
         for tag, i1, i2, j1, j2 in codes:
             if tag == "equal":
                 self.equal += zip(b[i1:i2], a[j1:j2], strict=True)
-        settled = self._moved(regions, _leading(b, self.before), _leading(a, self.after))
+        settled = self._moved(regions, b, a)
         for x, y in regions:
             self._region(x, y, settled)
 
     def _moved(
         self,
         regions: list[tuple[list[ast.stmt], list[ast.stmt]]],
-        led_before: dict[ast.stmt, int],
-        led_after: dict[ast.stmt, int],
+        before: Sequence[ast.stmt],
+        after: Sequence[ast.stmt],
     ) -> dict[ast.stmt, ast.stmt]:
         """Functions and classes belong together by their name, wherever in the block they are; equal statements too."""
         b_region = {s: n for n, (b, _) in enumerate(regions) for s in b}
         a_region = {s: n for n, (_, a) in enumerate(regions) for s in a}
         settled: dict[ast.stmt, ast.stmt] = {}
         keys = {s: _moving_key(s, self.before) for s in b_region}
+        led_before, led_after = _leading(before, self.before), _leading(after, self.after)
         for b, a in _same_key(keys, {s: _moving_key(s, self.after) for s in a_region}):
             if isinstance(b, (*_FUNCTIONS, ast.ClassDef)):
                 self.statement(b, a)
             elif b_region[b] == a_region[a]:
                 continue
-            elif led_before[b] != led_after[a] and not isinstance(b, _IMPORTS):
+            elif not isinstance(b, _IMPORTS) and not led_before[b].same_for(b, led_after[a]):
                 if self.before.size[b] < _SMALLEST_MOVE:
                     continue
                 self.statements([b], [a])
@@ -990,14 +991,34 @@ def _moving_key(node: ast.stmt, tree: Tree) -> object:
     return tree.number[node]
 
 
-def _leading(block: Sequence[ast.stmt], tree: Tree) -> dict[ast.stmt, int]:
-    """A number for what each statement comes after, definitions and imports aside: they only make names."""
-    found: dict[ast.stmt, int] = {}
-    led = 0
+@dataclass(frozen=True, slots=True)
+class _Led:
+    """What stands before a statement in its block: a number for what is executed, and how many of the names are defined."""
+
+    executed: int
+    names: tuple[str, ...]
+    defined: int
+
+    def same_for(self, statement: ast.stmt, other: _Led) -> bool:
+        """Whether it makes no difference to `statement` which of two places it has."""
+        crossed = {*self.names[: self.defined]} ^ {*other.names[: other.defined]}
+        return self.executed == other.executed and not any(
+            isinstance(n, ast.Name) and n.id in crossed for n in ast.walk(statement)
+        )
+
+
+def _leading(block: Sequence[ast.stmt], tree: Tree) -> dict[ast.stmt, _Led]:
+    """For each statement what stands before it."""
+    definitions = (*_FUNCTIONS, ast.ClassDef)
+    names = tuple(s.name for s in block if isinstance(s, definitions))
+    found: dict[ast.stmt, _Led] = {}
+    executed = defined = 0
     for statement in block:
-        found[statement] = led
-        if not isinstance(statement, (*_FUNCTIONS, ast.ClassDef, *_IMPORTS)):
-            led = hash((led, tree.number[statement]))
+        found[statement] = _Led(executed, names, defined)
+        if isinstance(statement, definitions):
+            defined += 1
+        elif not isinstance(statement, _IMPORTS):
+            executed = hash((executed, tree.number[statement]))
     return found
 
 

@@ -210,6 +210,11 @@ STATEMENTS = {
         "b = g(3, 4)\na = f(1, 2)\nc()\n",
         ["statement: b = g(3, 4) -> b = g(3, 4) [b]"],
     ),
+    "a call that moved before what it calls": (
+        "def main():\n    a(1)\nmain()\n",
+        "main()\ndef main():\n    a(1)\n",
+        ["statement: nothing -> main()", "statement: main() -> nothing"],
+    ),
     "a function that moved and changed": (
         "def f(x):\n    return x.old()\ny = 1\ndef g(): return 3\n",
         "y = 1\ndef g(): return 3\ndef f(x):\n    return x.new\n",
@@ -236,6 +241,20 @@ STATEMENTS = {
 @pytest.mark.parametrize(("before", "after", "expected"), STATEMENTS.values(), ids=STATEMENTS)
 def test_statements_that_come_go_or_change(before: str, after: str, expected: list[str]) -> None:
     assert found(before, after) == expected
+
+
+def test_encodings_marks_and_line_endings_do_not_matter() -> None:
+    before, after = "# é\nx = 'é', y.old()\n", "# é\nx = 'é', y.new\n"
+    expected = [(Span(2, 10, 2, 17), Span(2, 10, 2, 15))]
+    for encoded in (
+        [text.encode() for text in (before, after)],
+        [b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode() for text in (before, after)],
+        [text.replace("\n", "\r").encode() for text in (before, after)],
+        [text.replace("# é", "# é coding: latin-1").encode("latin-1") for text in (before, after)],
+    ):
+        result = sites("a.py", *encoded, 1)
+        assert [(s.before, s.after) for s in result] == expected
+        assert (result[0].before_text, result[0].after_text) == ("y.old()", "y.new")
 
 
 def test_ids_go_up_in_the_order_of_the_places() -> None:
