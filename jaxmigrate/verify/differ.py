@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -114,6 +115,7 @@ class _Diff:
         self._depth = 0
         self._likeness: dict[tuple[ast.AST, ast.AST], float] = {}
         self._converted_names: dict[Tree, frozenset[str]] = {}
+        self._spread: dict[Tree, set[str]] = {}
 
     def same(self, b: ast.AST, a: ast.AST) -> bool:
         """Whether two parts differ in nothing."""
@@ -372,10 +374,24 @@ class _Diff:
         if not same or (b.value is None) != (a.value is None):
             self.statements([b], [a])
         self._annotation(getattr(b, "annotation", None), getattr(a, "annotation", None))
-        if b.value is not None and a.value is not None:
+        if same and self._other_options(b, a):
+            self.statements([b], [a], but=xs[0])
+        elif b.value is not None and a.value is not None:
             if not same and self.same(b.value, a.value) and not isinstance(b.value, ast.Constant):
                 self.value(b.value, a.value)
             self.expression(b.value, a.value)
+
+    def _other_options(self, b: ast.Assign | ast.AnnAssign, a: ast.Assign | ast.AnnAssign) -> bool:
+        """Whether a variable holds other keyword arguments by design: a dictionary that is only ever spread in calls."""
+        target = _targets(b)[0]
+        if not isinstance(target, ast.Name) or b.value is None or a.value is None:
+            return False
+        if not _other_keys(b.value, a.value):
+            return False
+        for tree in (self.before, self.after):
+            if tree not in self._spread:
+                self._spread[tree] = _only_spread(tree.flat)
+        return all(target.id in self._spread[tree] for tree in (self.before, self.after))
 
     def _target(self, b: ast.expr, a: ast.expr) -> bool:
         """Whether two targets store to the same place, but for expressions in them that were compared."""
@@ -884,8 +900,34 @@ def _keys(node: ast.Dict) -> list[object]:
     return [(type(k.value), repr(k.value)) if isinstance(k, ast.Constant) else k is None for k in node.keys]
 
 
+def _option_names(node: ast.expr) -> list[object] | None:
+    """The keys of ``{...}`` or ``dict(...)``; None for anything else."""
+    if isinstance(node, ast.Dict):
+        return [key.value if isinstance(key, ast.Constant) else None for key in node.keys]
+    if isinstance(node, ast.Call) and last_name(node.func) == "dict" and not node.args:
+        return [keyword.arg for keyword in node.keywords]
+    return None
+
+
+def _only_spread(nodes: Iterable[ast.AST]) -> set[str]:
+    """The names that are used as ``**name`` in calls, or for ``name["key"] = value``, and for nothing else."""
+    uses: Counter[str] = Counter()
+    spread: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            uses[node.id] += 1
+        elif isinstance(node, ast.keyword) and node.arg is None and isinstance(node.value, ast.Name):
+            uses[node.value.id] -= 1
+            spread.add(node.value.id)
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
+            uses[node.value.id] -= 1
+    return {name for name in spread if not uses[name]}
+
+
 def _other_keys(b: ast.expr, a: ast.expr) -> bool:
-    return isinstance(b, ast.Dict) and isinstance(a, ast.Dict) and _keys(b) != _keys(a)
+    """Whether two literals of keyword arguments name other ones."""
+    keys = _option_names(b), _option_names(a)
+    return None not in keys and keys[0] != keys[1]
 
 
 def _elements(node: _Comprehension) -> list[ast.expr]:

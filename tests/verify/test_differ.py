@@ -183,6 +183,21 @@ STATEMENTS = {
     ),
     "targets that change places": ("a, b = f()\n", "b, a = f()\n", ["statement: a, b = f() -> b, a = f() [a,b]", "value: f() -> f()"]),
     "an element that is stored": ("x['a'] = f()\n", "x['b'] = f()\n", ["statement: x['a'] = f() -> x['b'] = f()", "value: f() -> f()"]),
+    "keyword arguments in a variable": (
+        "o = {'old': f(1), 'x': 2}\ng(**o)\n",
+        "o = {'new': f(1), 'x': 2}\ng(**o)\n",
+        ["statement: o = {'old': f(1), 'x': 2} -> o = {'new': f(1), 'x': 2}"],
+    ),
+    "a dictionary that is used otherwise as well": (
+        "o = dict(old=1)\ng(**o)\nprint(o)\n",
+        "o = dict(new=1)\ng(**o)\nprint(o)\n",
+        ["value: dict(old=1) -> dict(new=1)"],
+    ),
+    "values of keyword arguments in a variable": (
+        "o = dict(x=old(1))\ng(**o)\n",
+        "o = dict(x=new(1))\ng(**o)\n",
+        ["value: old(1) -> new(1)"],
+    ),
     "a class as a key": ("t[Old] = f\n", "t[New] = f\n", ["value: Old -> New"]),
     "a value that nobody takes": ("x.old()\n", "x.new()\n", ["statement: x.old() -> x.new()"]),
     "a value in it that somebody takes": ("x.old(y.old()).z()\n", "x.old(y.new).z()\n", ["value: y.old() -> y.new"]),
