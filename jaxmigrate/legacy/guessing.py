@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import ast
+import io
 import itertools
 import re
+import tokenize
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 SEPARATE = rb"\b(GlobalDeviceArray|ShardedDeviceArray|make_sharded_device_array|jax_parallel_functions_output_gda)\b"
 """Names of the time when each kind of array had a class of its own; `FROM_GDA` also took arrays of the one new class."""
 NEWER = (
-    rb"\b(in_shardings|out_shardings|jax\.sharding|jax\.Array|make_array_from_callback|make_array_from_single_device_arrays"
+    rb"\b(in_shardings|out_shardings|jax\.sharding|make_array_from_callback|make_array_from_single_device_arrays"
     rb"|host_local_array_to_global_array|global_array_to_host_local_array|addressable_shards|addressable_data"
     rb"|is_fully_addressable)\b|from jax import (.*\W)?sharding\b"
 )
 """Names of the time of the one new class."""
+NEW_CLASS = rb"\bjax\.Array\b"
+"""As evidence it yields to `DeviceArray`, beside which it is the other arm of a test."""
+OLD_CLASS = rb"\bDeviceArray\b"
 READS_FLAG = rb"(config|FLAGS)\.jax_array\b"
 CONSTRUCTORS = frozenset({"GlobalDeviceArray", "from_callback", "from_batched_callback", "from_batched_callback_with_devices"})
+
+_BEGINNINGS = (tokenize.ENCODING, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +61,40 @@ class Signs:
 
 def guess(sources: Iterable[bytes]) -> tuple[str, bool]:
     """The version that fits the texts of a program, and whether its arrays are of the one new class `jax.Array`."""
-    texts = list(sources)
+    texts = [_code(source) for source in sources]
     calls = [call for text in texts for call in _calls(text)]
     signs = Signs(
         separate=_any(SEPARATE, texts),
-        newer=_any(NEWER, texts),
+        newer=_any(NEWER, texts) or (_any(NEW_CLASS, texts) and not _any(OLD_CLASS, texts)),
         reads_flag=_any(READS_FLAG, texts),
         lists=any(_gives_lists(call) for call in calls),
         numbered=max(map(_numbered, calls), default=0),
     )
     return signs.version, signs.jax_array
+
+
+def _code(source: bytes) -> bytes:
+    """A program without comments and docstrings, whose words say nothing."""
+    lines = source.splitlines(keepends=True)
+    begins = True
+    try:
+        for token in tokenize.tokenize(io.BytesIO(source).readline):
+            if token.type == tokenize.COMMENT or (begins and token.type == tokenize.STRING):
+                _blank(lines, token)
+            elif token.type != tokenize.NL:
+                begins = token.type in _BEGINNINGS
+    except (tokenize.TokenError, SyntaxError, UnicodeDecodeError):
+        return source
+    return b"".join(lines)
+
+
+def _blank(lines: list[bytes], token: tokenize.TokenInfo) -> None:
+    """Empty the part of the lines that a token takes; columns count characters, of which a line has fewer than bytes."""
+    (first, column), (last, end) = token.start, token.end
+    for number in range(first, last + 1):
+        text = lines[number - 1].decode("utf-8", "replace")
+        left, right = column if number == first else 0, end if number == last else len(text.rstrip("\r\n"))
+        lines[number - 1] = (text[:left] + text[right:]).encode()
 
 
 def _any(pattern: bytes, texts: Iterable[bytes]) -> bool:

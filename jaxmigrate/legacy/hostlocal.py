@@ -110,7 +110,7 @@ def to_local(whole: jax.Array, mesh: Mesh, spec: Spec) -> Any:
     placed = indices.place(shape, spec, mesh, process, state.version)
     held = {shard.device.id: shard.data for shard in whole.addressable_shards}
     result = arrays.make_sharded_device_array(
-        ShapedArray(shape, whole.dtype, weak_type=whole.weak_type),
+        ShapedArray(shape, whole.dtype, weak_type=bool(getattr(whole, "weak_type", False))),
         _sharding_spec(len(shape), box, spec),
         [held[p.device.id] for p in placed],
         tuple(p.local_index for p in placed),
@@ -131,7 +131,19 @@ def to_gda(whole: jax.Array, mesh: Mesh, spec: Spec) -> Any:
     """A result as a GlobalDeviceArray."""
     held = {shard.device.id: shard.data for shard in whole.addressable_shards}
     buffers = [held[device.id] for device in indices.local_devices(mesh, jax.process_index())]
-    return arrays.GlobalDeviceArray(tuple(whole.shape), mesh, spec, buffers)
+    return arrays.GlobalDeviceArray(tuple(whole.shape), mesh, _spelled(spec, mesh, whole.ndim), buffers)
+
+
+def _spelled(spec: Spec, mesh: Mesh, rank: int) -> Spec:
+    """The spec of a result, which came back from XLA's own form since 0.3.16."""
+    sizes = indices.axis_sizes(mesh)
+    if state.version < (0, 3, 16):
+        return spec
+    if indices.is_replicated(spec, sizes, state.version):
+        return P()
+    parts = [tuple(axis for axis in axes if sizes[axis] > 1) for axes in indices.parse_spec(spec)]
+    parts += [()] * (rank - len(parts))
+    return P(*(None if not axes else axes[0] if len(axes) == 1 else axes for axes in parts[:rank]))
 
 
 def from_gda(gda: Any) -> jax.Array:

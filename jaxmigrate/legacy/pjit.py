@@ -62,7 +62,8 @@ class _Program:
         if _tracing(bound.leaves):
             return self._call_traced(bound)
         values, shardings = bound.place()
-        results = self._jitted(bound, shardings)(*bound.fill(values), **bound.kwargs(values))
+        with _inside(mesh):
+            results = self._jitted(bound, shardings)(*bound.fill(values), **bound.kwargs(values))
         return self._results(results, mesh)
 
     def lower(self, *args: Any, _global_avals: bool = False, **kwargs: Any) -> Any:
@@ -113,35 +114,21 @@ class _Program:
             options["in_shardings"] = bound.input_tree(shardings)
         if not (isinstance(settings.outputs, Entry) and resources.is_unspecified(settings.outputs.value)):
             options["out_shardings"] = tree_util.tree_map(lambda entry: _sharding(bound.mesh, entry), settings.outputs)
-        return self._jit_with(self._body(bound.mesh), options)
+        return self._jit_with(options)
 
-    def _jit_with(self, fun: Function, options: dict[str, Any]) -> Any:
+    def _jit_with(self, options: dict[str, Any]) -> Any:
         settings = self._settings
         if settings.donate_argnums and hostlocal.donates():
             options["donate_argnums"] = settings.donate_argnums
-        return jax.jit(fun, static_argnums=settings.static_argnums, static_argnames=settings.static_argnames, **options)
-
-    def _body(self, mesh: Any) -> Function:
-        """The function as it is traced: in its mesh, and with a look at its results."""
-
-        @functools.wraps(self._fun)
-        def body(*args: Any, **kwargs: Any) -> Any:
-            with _inside(mesh):
-                results = self._fun(*args, **kwargs)
-            leaves, tree = tree_util.tree_flatten(results)
-            entries = resources.spread(self._settings.outputs, tree, "pjit out_axis_resources", arguments=False)
-            for leaf, entry in zip(leaves, entries, strict=True):
-                if entry.says_spec:
-                    resources.check_axes(entry.spec, mesh)
-                    resources.check_fits(np.shape(leaf), entry.spec, indices.axis_sizes(mesh), "pjit outputs")
-            return results
-
-        return body
+        return jax.jit(
+            self._fun, static_argnums=settings.static_argnums, static_argnames=settings.static_argnames, **options
+        )
 
     def _call_traced(self, bound: _Bound) -> Any:
         """A call inside of another function that is traced: its values are those of the whole mesh."""
         values, shardings = bound.place_traced()
-        return self._jitted(bound, shardings)(*bound.fill(values), **bound.kwargs(values))
+        with _inside(bound.mesh):
+            return self._jitted(bound, shardings)(*bound.fill(values), **bound.kwargs(values))
 
     def _run_compiled(self, compiled: Any, mesh: Any, *args: Any, **kwargs: Any) -> Any:
         bound = self._bind(mesh, args, kwargs)
@@ -175,7 +162,7 @@ class _Program:
             for name, tree in (("in_shardings", settings.inputs), ("out_shardings", settings.outputs)):
                 if not (isinstance(tree, Entry) and resources.is_unspecified(tree.value)):
                     options[name] = tree_util.tree_map(lambda entry: _array_sharding(mesh, entry), tree)
-            self._compiled[key] = self._jit_with(self._fun, options)
+            self._compiled[key] = self._jit_with(options)
         return self._compiled[key], bound.fill(values), bound.kwargs(values)
 
 
@@ -348,6 +335,7 @@ def _cuts(spec: Any, sizes: dict[Any, int]) -> tuple[tuple[Any, ...], ...]:
 
 def _sharding(mesh: Any, entry: Entry) -> Any:
     if entry.says_spec:
+        resources.check_axes(entry.spec, mesh)
         return NamedSharding(mesh, entry.spec)
     if isinstance(entry.value, jax.sharding.Sharding):
         return entry.value
@@ -443,7 +431,5 @@ def _constraint(given: tuple[Any, ...], named: dict[str, Any]) -> Any:
 def _constrain(leaf: Any, mesh: Any, entry: Entry) -> Any:
     if entry.says_spec and mesh.empty:
         raise ValueError("with_sharding_constraint requires a non-empty mesh! Are you sure that it's defined at the call site?")
-    if entry.says_spec:
-        resources.check_axes(entry.spec, mesh)
     sharding = _sharding(mesh, entry)
     return leaf if sharding is None else _constrain_now(leaf, sharding)

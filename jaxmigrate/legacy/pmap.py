@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import jax
@@ -34,6 +34,7 @@ def pmap(fun: Function, axis_name: Any = None, **options: Any) -> Function:
         if _traced((args, kwargs)):
             return mapped(*args, **kwargs)
         numbers = {i % len(args) if args else i for i in static}
+        _check_size(args, numbers, options)
         new_args = tuple(arg if i in numbers else tree_util.tree_map(_argument, arg) for i, arg in enumerate(args))
         results = mapped(*new_args, **tree_util.tree_map(_argument, kwargs))
         for leaf in tree_util.tree_leaves([args[i] for i in donated if i < len(args)]):
@@ -45,6 +46,35 @@ def pmap(fun: Function, axis_name: Any = None, **options: Any) -> Function:
         if hasattr(mapped, name):
             setattr(wrapped, name, _host_arguments(getattr(mapped, name)))
     return wrapped
+
+
+def _check_size(args: tuple[Any, ...], static: Collection[int], options: dict[str, Any]) -> None:
+    """Raise what old pmap raised where the mapped size does not fit the devices that the program chose."""
+    size = _mapped_size([arg for i, arg in enumerate(args) if i not in static], options.get("in_axes", 0))
+    chosen, said = options.get("devices"), options.get("axis_size")
+    if size is None:
+        return
+    if said is not None and said != size:
+        raise ValueError(f"Specified axis_size {said} doesn't match received axis_size {size}.")
+    if chosen is not None and size != sum(device.process_index == jax.process_index() for device in chosen):
+        raise ValueError(
+            "Leading axis size of input to pmapped function must equal the number of local devices passed to pmap. "
+            f"Got axis_size={size}, num_local_devices={len(chosen)}."
+        )
+    if chosen is None and size > jax.local_device_count():
+        raise ValueError(
+            f"compiling computation that requires {size} logical devices, but only {jax.local_device_count()} XLA devices are "
+            f"available (num_replicas={size}, num_partitions=1)"
+        )
+
+
+def _mapped_size(args: Sequence[Any], in_axes: Any) -> int | None:
+    axes = in_axes if isinstance(in_axes, tuple | list) else [in_axes] * len(args)
+    for arg, axis in zip(args, axes, strict=False):
+        leaves = tree_util.tree_leaves(arg)
+        if isinstance(axis, int) and leaves and len(np.shape(leaves[0])) > axis:
+            return int(np.shape(leaves[0])[axis])
+    return None
 
 
 def _host_arguments(method: Function) -> Function:

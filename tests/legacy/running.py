@@ -38,7 +38,7 @@ def outcomes(file: str, processes: int = 1, devices: int = 8) -> dict[str, str]:
         for child in children:
             child.kill()
             child.wait()
-    return _merge([json.loads(out) if out else {name: err or "no answer" for name in names(file)} for out, err in answers])
+    return _merge([json.loads(out) if out else dict.fromkeys(names(file), err or "no answer") for out, err in answers])
 
 
 def _merge(answers: list[dict[str, str]]) -> dict[str, str]:

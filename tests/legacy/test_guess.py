@@ -27,6 +27,11 @@ CASES = {
     "static_argnums fourth": ("jax.Array\npjit(f, None, None, (0,))", ("0.4.3", True)),
     "donate_argnums fifth": ("jax.Array\npjit(f, None, None, 0, 1)", ("0.4.1", True)),
     "specs fourth and fifth": ("jax.Array\npjit(f, u, u, P('x'), P('x'))", ("0.4.6", True)),
+    "only in words": ('"""Makes a jax.Array."""\nx = 1  # in_shardings\n', ("0.3.25", False)),
+    "only in the words of a function": ("def f():\n    # none\n    'jax.Array of jax.sharding'\n", ("0.3.25", False)),
+    "in a string that is a value": ("update('jax_parallel_functions_output_gda', True)\njax.sharding", ("0.4.6", False)),
+    "both classes in a test": ("isinstance(x, (jnp.DeviceArray, jax.Array))", ("0.3.25", False)),
+    "a comment cut in two": ("x = 'é'  # jax.Array\ny = jax.sharding", ("0.4.6", True)),
     "not Python": ("pjit(f, None, None, 0\n jax.Array", ("0.4.6", True)),
 }
 

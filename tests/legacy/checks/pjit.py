@@ -100,7 +100,8 @@ def check_the_fourth_argument_is_in_axis_resources_in_0_4_6():
     raises(ValueError, lambda: module.pjit(lambda x: x, spec("x"), None, spec("x"), None), "Setting both")
 
 
-def check_donation_leaves_the_argument_usable_on_cpu():
+@world("0.3.14")
+def check_donation_left_the_argument_usable_on_cpu():
     import jax.numpy as jnp
     from jax.experimental.pjit import pjit
 
@@ -170,7 +171,7 @@ def check_global_device_arrays_in_and_out():
         )
         mixed = pjit(lambda x, y: x @ y, in_axis_resources=(FROM_GDA, None), out_axis_resources=spec("x"))(gda, np.ones((2, 3)))
     assert type(result) is GlobalDeviceArray
-    assert result.mesh_axes == spec("x")
+    assert result.mesh_axes == spec("x", None)
     assert result.local_data(2).shape == (2, 2)
     assert np.array_equal(np.asarray(result.local_shards[2].data), data[2:4] + 1)
     assert same.is_fully_replicated
@@ -274,3 +275,91 @@ def check_mesh_by_function_and_its_environment():
         assert maps.thread_resources.env.physical_mesh.axis_names == ("a", "b")
         assert pjit(lambda x: x, None, spec("a"))(np.ones(4)).device_buffers[0].shape == (2,)
     assert maps.thread_resources.env.physical_mesh.empty
+
+
+def check_a_function_made_anew_for_each_call_is_traced_once():
+    from jax.experimental.pjit import pjit
+
+    traced = []
+
+    def double(x):
+        traced.append(x)
+        return x * 2
+
+    for _ in range(3):
+        with mesh(8):
+            pjit(double, in_axis_resources=spec("x"), out_axis_resources=None)(np.ones(8))
+    assert len(traced) == 1
+
+
+def check_the_mesh_may_not_change_inside():
+    import jax
+    from jax.experimental.maps import Mesh
+    from jax.experimental.pjit import pjit
+
+    def outer(x):
+        with Mesh(np.array(jax.devices()).reshape(2, 4), ("a", "b")):
+            return pjit(lambda x: x, in_axis_resources=spec("a"), out_axis_resources=spec("a"))(x)
+
+    with mesh(8):
+        raises(
+            RuntimeError,
+            lambda: pjit(outer, in_axis_resources=None, out_axis_resources=None)(np.ones(8)),
+            "Changing the physical mesh",
+        )
+
+
+@world("0.3.14")
+def check_results_kept_their_spec_until_0_3_15():
+    import jax
+    from jax.experimental.pjit import pjit
+
+    jax.config.update("jax_parallel_functions_output_gda", True)
+    with mesh(4, 2):
+        result = pjit(lambda x: x, in_axis_resources=None, out_axis_resources=spec("x"))(np.ones((8, 2)))
+        nothing = pjit(lambda x: x, in_axis_resources=None, out_axis_resources=spec(None))(np.ones((8, 2)))
+    assert result.mesh_axes == spec("x")
+    assert nothing.mesh_axes == spec(None)
+
+
+@world("0.4.6", jax_array=True)
+def check_what_is_placed_nowhere_goes_to_all_devices_of_the_mesh():
+    import jax
+    import jax.numpy as jnp
+    from jax.experimental.pjit import pjit
+
+    with mesh(4, 2):
+        result = pjit(lambda x: x * 2)(jnp.ones(8))
+        here = jax.device_put(np.ones(8), jax.devices()[3])
+        raises(ValueError, lambda: pjit(lambda x: x)(here), "incompatible devices")
+    assert len(result.sharding.device_set) == 8
+    assert len(pjit(lambda x: x * 2)(jnp.ones(8)).sharding.device_set) == 1
+
+
+@world("0.4.6", jax_array=True)
+def check_from_gda_takes_arrays_and_donates_them():
+    import jax
+    from jax.experimental.pjit import FROM_GDA, pjit
+
+    grid = mesh(4, 2)
+    sharding = jax.sharding.NamedSharding(grid, spec("x"))
+    x = jax.make_array_from_callback((8,), sharding, lambda index: np.arange(8.0)[index])
+    with grid:
+        result = pjit(lambda x: x + 1, in_axis_resources=FROM_GDA, out_axis_resources=spec("x"), donate_argnums=0)(x)
+    assert result.sharding.spec == spec("x")
+    assert x.is_deleted()
+    assert jax.sharding.NamedSharding(grid, None).spec == spec()
+    assert isinstance(sharding, jax.sharding.NamedSharding)
+
+
+@world("0.4.6", jax_array=True)
+def check_the_keyword_of_constraints():
+    import jax
+    from jax.experimental.pjit import pjit
+
+    with mesh(8):
+        step = pjit(
+            lambda x: jax.lax.with_sharding_constraint(x, axis_resources=spec("x")), in_axis_resources=None, out_axis_resources=None
+        )
+        assert step(np.ones(8)).shape == (8,)
+    raises(NotImplementedError, lambda: jax.lax.with_sharding_constraint(np.ones(8), spec("x")), "inside pjit")

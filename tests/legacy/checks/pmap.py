@@ -142,3 +142,31 @@ def check_with_jax_array_on():
     assert type(jax.pmap(lambda v: v)(np.ones(8))).__name__ == "ArrayImpl"
     assert type(jax.device_put_replicated(np.ones(2), jax.devices())).__name__ == "ArrayImpl"
     assert jax.device_put_sharded([np.ones(2)] * 8, jax.devices()).shape == (8, 2)
+
+
+def check_sizes_that_do_not_fit_the_devices():
+    import jax
+
+    raises(ValueError, lambda: jax.pmap(lambda x: x)(np.ones(9)), "requires 9 logical devices, but only 8")
+    raises(ValueError, lambda: jax.pmap(lambda x: x, devices=jax.devices()[:2])(np.ones(4)), "Got axis_size=4, num_local_devices=2")
+    raises(ValueError, lambda: jax.pmap(lambda x: x, axis_size=4)(np.ones(8)), "doesn't match received axis_size 8")
+
+
+def check_live_buffers_count_one_for_each_device():
+    import jax
+
+    device = jax.devices()[3]
+    before = len(device.live_buffers())
+    y = jax.pmap(lambda v: v * 2)(np.arange(8.0, dtype=np.float32))
+    assert len(device.live_buffers()) == before + 1
+    assert any(buffer is y.device_buffers[3] for buffer in device.live_buffers())
+
+
+def check_a_donated_result_is_deleted():
+    import jax
+
+    step = jax.pmap(lambda s: s + 1, donate_argnums=0)
+    first = jax.pmap(lambda x: x)(np.arange(8.0))
+    second = step(first)
+    assert first.device_buffers is None
+    assert np.array_equal(np.asarray(second), np.arange(8.0) + 1)
