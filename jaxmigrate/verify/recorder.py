@@ -38,7 +38,9 @@ A value has a kind ``k``:
 * ``opaque``: ``t`` (class, function, module, object) and ``v`` its qualified name; ``cut``: beyond the bounds.
 
 A digest: ``h`` sha1 of the little-endian bytes in C order (null for a large array that came often), ``n`` elements, ``dtype``,
-``all`` whether ``b`` holds all of the bytes, in base64, or those of 1024 evenly spaced elements.
+``all`` whether ``b`` holds all of the bytes, in base64, or those of 1024 evenly spaced elements, number i * n // 1024. Hashed
+floats that are not all there have ``m``: for each of m parts, from element k * n // m on, the smallest and the largest value,
+the sum, the sum of absolute values (null without finite ones) and how many are not finite.
 """
 
 from __future__ import annotations
@@ -80,6 +82,7 @@ FULL_HITS = 20
 MAX_ITEMS = 256
 MAX_DEPTH = 6
 MAX_SAMPLES = 1024
+BLOCKS = 64
 MAX_TEXT = 1 << 16
 MAX_VALUE = 4 << 20
 MAX_RECORDS = 64 << 20
@@ -563,18 +566,10 @@ def _slabs(shape: Sequence[int], shards: List[_Piece], values: List[Any], hashed
     """The digest of an array that is put together a few rows at a time."""
     row = max(1, int(np.prod(shape[1:]))) * values[0].dtype.itemsize
     step = max(1, MAX_WHOLE // 4 // row)
-    sha = hashlib.sha1()
-    picked = _sampled(int(np.prod(shape)))
-    parts = []
+    found = _Digest(int(np.prod(shape)), values[0].dtype, hashed)
     for first in range(0, shape[0], step):
-        last = min(first + step, shape[0])
-        slab = _slab(shape, shards, values, first, last).reshape(-1)
-        if hashed:
-            sha.update(_bytes(slab))
-        offset = first * (slab.size // (last - first))
-        parts.append(slab[picked[(picked >= offset) & (picked < offset + slab.size)] - offset])
-    samples = np.concatenate(parts)
-    return _digest_record(sha.hexdigest() if hashed else None, int(np.prod(shape)), values[0].dtype, samples)
+        found.add(_slab(shape, shards, values, first, min(first + step, shape[0])).reshape(-1))
+    return found.record()
 
 
 def _slab(shape: Sequence[int], shards: List[_Piece], values: List[Any], first: int, last: int) -> Any:
@@ -590,38 +585,110 @@ def _slab(shape: Sequence[int], shards: List[_Piece], values: List[Any], first: 
 
 
 def digest(array: Any, hashed: bool = True) -> Json:
-    """Hash and samples of a NumPy array."""
-    if array.dtype in (np.dtype(np.longdouble), np.dtype(np.clongdouble)) and array.dtype.itemsize > 8:
-        array = array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
-    sha = _hash(array) if hashed else None
-    if array.size <= MAX_SAMPLES:
-        samples = np.ascontiguousarray(array).reshape(-1)
-    else:
-        samples = array.reshape(-1)[_sampled(array.size)] if array.flags.c_contiguous else _picked(array)
-    return _digest_record(sha, array.size, array.dtype, samples)
+    """Hash, samples and sums of a NumPy array; samples alone where it is not to be hashed."""
+    if array.dtype.kind in "fc" and array.dtype.itemsize > (16 if array.dtype.kind == "c" else 8):
+        array = array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)  # Long doubles have bytes without meaning.
+    if array.size > MAX_SAMPLES:
+        return _large_digest(array, hashed)
+    data = _bytes(np.ascontiguousarray(array).reshape(-1))
+    sha = hashlib.sha1(data).hexdigest()
+    text = base64.b64encode(data).decode("ascii")
+    return {"h": sha, "n": array.size, "dtype": dtype_name(array.dtype), "all": True, "b": text}
 
 
-def _digest_record(sha: Optional[str], size: int, dtype: Any, samples: Any) -> Json:
-    text = base64.b64encode(_bytes(samples)).decode("ascii")
-    return {"h": sha, "n": size, "dtype": dtype_name(dtype), "all": size <= MAX_SAMPLES, "b": text}
-
-
-def _hash(array: Any) -> str:
-    sha = hashlib.sha1()
-    if array.nbytes > MAX_OFTEN and array.ndim and not array.flags.c_contiguous:
+def _large_digest(array: Any, hashed: bool) -> Json:
+    found = _Digest(array.size, array.dtype, hashed)
+    if not hashed:
+        found.samples.append(array[np.unravel_index(found.picked, array.shape)])
+    elif array.flags.c_contiguous:
+        found.add(array.reshape(-1))
+    elif array.nbytes > MAX_WHOLE:
         for row in array:
-            sha.update(_bytes(np.ascontiguousarray(row).reshape(-1)))
+            found.add(np.ascontiguousarray(row).reshape(-1))
     else:
-        sha.update(_bytes(np.ascontiguousarray(array).reshape(-1)))
-    return sha.hexdigest()
+        found.add(np.ascontiguousarray(array).reshape(-1))
+    return found.record()
 
 
-def _sampled(size: int) -> Any:
-    return np.arange(min(size, MAX_SAMPLES)) * max(size, 1) // max(1, min(size, MAX_SAMPLES))
+class _Digest:
+    """The digest of a large array that is given a part at a time."""
+
+    def __init__(self, size: int, dtype: Any, hashed: bool) -> None:
+        self.size = size
+        self.dtype = dtype
+        self.sha = hashlib.sha1() if hashed else None
+        self.picked = np.arange(MAX_SAMPLES) * size // MAX_SAMPLES if size > MAX_SAMPLES else np.arange(size)
+        self.samples: List[Any] = []
+        self.sums = [_Sums() for _ in range(_blocks(size))] if hashed and _is_inexact(dtype) else []
+        self.offset = 0
+
+    def add(self, flat: Any) -> None:
+        """The next elements."""
+        picked = self.picked - self.offset
+        self.samples.append(flat[picked[(picked >= 0) & (picked < flat.size)]])
+        if self.sha is not None:
+            self.sha.update(_bytes(flat))
+        with np.errstate(all="ignore"):
+            self._sum(flat)
+        self.offset += flat.size
+
+    def _sum(self, flat: Any) -> None:
+        count = len(self.sums)
+        for number, sums in enumerate(self.sums):
+            first, last = (max(0, part * self.size // count - self.offset) for part in (number, number + 1))
+            if first < min(last, flat.size):
+                sums.add(flat[first:last])
+
+    def record(self) -> Json:
+        """What is written down."""
+        text = base64.b64encode(_bytes(np.concatenate(self.samples))).decode("ascii")
+        record: Json = {
+            "h": self.sha.hexdigest() if self.sha is not None else None,
+            "n": self.size,
+            "dtype": dtype_name(self.dtype),
+        }
+        record.update(all=self.size <= MAX_SAMPLES, b=text)
+        if self.sums:
+            record["m"] = [sums.record() for sums in self.sums]
+        return record
 
 
-def _picked(array: Any) -> Any:
-    return array[np.unravel_index(_sampled(array.size), array.shape)]
+class _Sums:
+    """Sums over a part of an array, in which a change between the samples shows."""
+
+    def __init__(self) -> None:
+        self.low, self.high, self.total, self.absolute, self.odd = np.inf, -np.inf, 0.0, 0.0, 0
+
+    def add(self, flat: Any) -> None:
+        values = _real(flat)
+        total = float(values.sum(dtype=np.float64))
+        if not np.isfinite(total):
+            finite = values[np.isfinite(values)]
+            self.odd += values.size - finite.size
+            values, total = finite, float(finite.sum(dtype=np.float64))
+        if values.size:
+            self.low, self.high = min(self.low, float(values.min())), max(self.high, float(values.max()))
+            self.total += total
+            self.absolute += float(np.abs(values).sum(dtype=np.float64))
+
+    def record(self) -> List[Any]:
+        numbers = (self.low, self.high, self.total, self.absolute)
+        return [*(number if np.isfinite(number) else None for number in numbers), self.odd]
+
+
+def _real(flat: Any) -> Any:
+    """The elements as floats that NumPy adds by itself; real and imaginary parts as elements of their own."""
+    if flat.dtype.kind == "c":
+        return flat.view(np.float32 if flat.dtype.itemsize == 8 else np.float64)
+    return flat if flat.dtype.kind == "f" and flat.dtype.itemsize > 2 else flat.astype(np.float32)
+
+
+def _blocks(size: int) -> int:
+    return max(1, min(BLOCKS, size // 8192))
+
+
+def _is_inexact(dtype: Any) -> bool:
+    return dtype.kind in "fc" or dtype_name(dtype).startswith(("bfloat", "float"))
 
 
 def _bytes(flat: Any) -> Any:

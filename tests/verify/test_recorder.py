@@ -358,6 +358,25 @@ class TestValues:
         expected = flat if found["all"] else flat[np.arange(1024) * flat.size // 1024]
         assert base64.b64decode(found["b"]) == expected.tobytes()
 
+    @pytest.mark.parametrize("dtype", ["float32", "float16", "complex64", "bfloat16", "float8_e4m3fn"])
+    def test_one_changed_element_between_the_samples_shows(self, dtype: str) -> None:
+        pytest.importorskip("ml_dtypes")
+        array = np.linspace(-1, 1, 100_000).astype(np.dtype(dtype))
+        before = recorder.digest(array)
+        array[50_001] = 3
+        after = recorder.digest(array)
+        assert before["b"] == after["b"]
+        parts = len(before["m"])
+        assert parts == 12
+        assert [k for k in range(parts) if before["m"][k] != after["m"][k]] == [50_001 * parts // 100_000]
+        array[7] = np.nan
+        assert recorder.digest(array)["m"][0][4] == 1
+
+    def test_the_digest_of_a_large_array_is_cheap_when_it_comes_often(self) -> None:
+        found = recorder.digest(np.ones((3000, 2000), "f4").T, hashed=False)
+        assert (found["h"], found["n"], found.get("m")) == (None, 6_000_000, None)
+        assert len(base64.b64decode(found["b"])) == 4096
+
     def test_deleted_and_donated_arrays(self, bench: Bench) -> None:
         out = bench.run(JAX + "a = jnp.ones(8)\nb = jnp.ones(9)\nb.delete()\nc = jax.jit(lambda x: x + 1, donate_argnums=0)(a)\n")
         assert (out.final["a"], out.final["b"], out.final["c"]["k"]) == ({"k": "deleted"}, {"k": "deleted"}, "array")
