@@ -137,7 +137,8 @@ class Workspace:
         names = list(listed(self._tree))
         if self._script is not None and _inside(self._script, self._tree):
             names.append(os.path.relpath(self._script, self._tree))
-        for name in dict.fromkeys(names):
+        # Code first: what is left out for its size is data.
+        for name in sorted(dict.fromkeys(names), key=lambda name: not name.endswith(".py")):
             source = os.path.join(self._tree, name)
             try:
                 status = os.stat(source)

@@ -124,7 +124,7 @@ def test_without_git_environments_and_caches_are_left_out(tmp_path: Path) -> Non
 def test_what_is_too_large_is_left_out_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(copy, "MAX_FILE", 100)
     monkeypatch.setattr(copy, "MAX_TREE", 150)
-    written(tmp_path, {"a.bin": "x" * 101, "b.bin": "x" * 90, "c.bin": "x" * 90, "d.py": "x"})
+    written(tmp_path, {"a.bin": "x" * 101, "b.bin": "x" * 90, "c.bin": "x" * 90, "d.py": "x" * 60})
     with Workspace(str(tmp_path), NOTHING, cwd=str(tmp_path)) as workspace:
         assert listing(workspace.root("before")) == ["b.bin", "d.py"]
         assert workspace.left_out == ["a.bin", "c.bin"]

@@ -112,6 +112,7 @@ EXPRESSIONS = {
     "a slice": ("y = x[0:4]", "y = x[0:8]", ["value: x[0:4] -> x[0:8]"]),
     "a starred argument": ("f(*x.old())", "f(*x.new)", ["value: x.old() -> x.new"]),
     "keys of a literal that is spread": ("f(**{'old': a})", "f(**{'new': a})", ["value: f(**{'old': a}) -> f(**{'new': a})"]),
+    "a dict() that is spread": ("f(**dict(old=a))", "f(**dict(new=a))", ["value: f(**dict(old=a)) -> f(**dict(new=a))"]),
     "a lambda": ("k = lambda b: b.device().id", "k = lambda b: b.device.id", ["value: b.device() -> b.device"]),
     "another function": ("n = live(x)", "n = other(x)", ["value: live(x) -> other(x)"]),
     "a whole condition": ("if strict and flag:\n    a()", "if strict:\n    a()", ["value: strict and flag -> strict"]),
