@@ -28,6 +28,8 @@ HINTS = (
 )
 """What values that change from run to run hang on, by the words of the code around them."""
 
+FOLLOWS = "from which this may follow"
+
 NAMED = 3
 """So many kinds of values evidence names."""
 
@@ -66,11 +68,12 @@ def judge(
     case = _Case(plan, traces, ends, allowed, command)
     judgements = tuple(case.judge(edit) for edit in counted)
     different = [j.edit.id for j in judgements if j.verdict is Verdict.DIFFERENT]
+    roots = [j.edit.id for j in judgements if j.edit.id in different and not any(FOLLOWS in line for line in j.evidence)]
     odd = [*ends.differences, *case.unexplained_calls]
     return Report(
         judgements,
         hazards(traces[0], traces[1]),
-        (*said, *(f"{text} (see edit {different[0]})" if different else text for text in odd)),
+        (*said, *(f"{text} (see edit {(roots or different)[0]})" if different else text for text in odd)),
         program_differs=bool(odd) and not different,
         notes=(*circumstances(before, after, traces[:2]), *ends.notes, *aside, tolerances(case.dtypes, tolerance)),
         runs=runs,
@@ -197,6 +200,9 @@ class _Case:
     def _suspects(self) -> list[SiteResult]:
         """The sites that only what comes afterwards can judge; imports only if there is nothing else."""
         silent = [r for r in self.results.values() if r.site.id in self.edited and r.any and indirect(r)]
+        if self.ends.missing is not None:
+            # A name that is gone from JAX is the fault of the edits that name it, not of all that could not be compared.
+            return [r for r in silent if any(_names(r.site, name) for name in self.ends.missing)]
         return [r for r in silent if not _is_import(r.site)] or silent
 
     # Verdicts
@@ -249,7 +255,7 @@ class _Case:
             for f in self.results[site].found
             if f.process in first and f.order < first[f.process]
         ]
-        return [f"edit {min(earlier)[1]} differs before it, from which this may follow"] if earlier else []
+        return [f"edit {min(earlier)[1]} differs before it, {FOLLOWS}"] if earlier else []
 
     def _inside(self, site: int, others: Iterable[int]) -> bool:
         """Whether a site lies within one that was compared, so that its outcome is part of that one's."""
@@ -353,6 +359,10 @@ def _within(inner: Site, outer: Site) -> bool:
 
     same_file = inner.path == outer.path and inner.id != outer.id
     return same_file and covers(inner.before, outer.before) and covers(inner.after, outer.after)
+
+
+def _names(site: Site, name: str) -> bool:
+    return any(re.search(rf"\b{re.escape(name)}\b", text) for text in (site.before_text, site.after_text))
 
 
 def _is_import(site: Site) -> bool:

@@ -12,7 +12,7 @@ from typing import cast
 from jaxmigrate.verify.compare import examine
 from jaxmigrate.verify.model import Difference, Json, ProcessRun, Run, Site, Tolerance
 from jaxmigrate.verify.texts import plain, same_text
-from jaxmigrate.verify.traces import Trace, exception, same_failure
+from jaxmigrate.verify.traces import PROGRAMMING, Trace, exception, same_failure
 
 PYTEST_TROUBLE = {
     2: "pytest was interrupted or could not collect the tests",
@@ -42,6 +42,8 @@ class Outcome:
     """Lines of output that are equal."""
     values_differ: bool = False
     """Whether more than the output differs."""
+    missing: frozenset[str] | None = None
+    """Names that the migrated program failed to find, if that is how it ended."""
     sampled: int = 0
     notes: list[str] = field(default_factory=list)
     dtypes: set[str] = field(default_factory=set)
@@ -168,6 +170,7 @@ def outcome(
     _compare(control, (traces[1], traces[2]), sites, tolerance, {})
     noise = {_noise_key(s) for s in control.differences}
     _compare(out, (traces[0], traces[1]), sites, tolerance, {k: k for k in noise})
+    out.missing = next((names for t in traces[1].values() if (names := _missing(t))), None)
     if after.timed_out and not before.timed_out:
         out.differences.insert(
             0, f"the migrated program was still running at the time limit, the original took {before.seconds:.1f} s"
@@ -216,6 +219,15 @@ def _ends(old: Trace, new: Trace) -> Iterator[str]:
         yield f"end: the original fails with {failures[0]}, the migrated program with {failures[1]}"
     elif failures == (None, None) and None not in statuses and statuses[0] != statuses[1]:
         yield f"exit status: {statuses[0]} before, {statuses[1]} after"
+
+
+def _missing(trace: Trace) -> frozenset[str] | None:
+    """The names in the message of an AttributeError, ImportError or NameError that ended the program."""
+    x = cast("Json | None", (trace.one("end") or {}).get("x"))
+    if not x or x.get("family") not in PROGRAMMING:
+        return None
+    quoted = re.findall(r"'([\w.]+)'", str(x.get("message")))
+    return frozenset(quoted[-1].split(".")[-1:] if quoted else ())
 
 
 def _tests(out: Outcome, old: Trace, new: Trace) -> Iterator[str]:

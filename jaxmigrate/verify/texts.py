@@ -17,6 +17,7 @@ _SUBSTITUTIONS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\bP\((?=['\"(N)])"), "PartitionSpec("),
     (re.compile(r"(\bPartitionSpec\([^()]*),\)"), r"\1)"),
     (re.compile(r"\b(?:MeshPspec|Named)Sharding\b"), "NamedSharding"),
+    (re.compile(r"\bTFRT_CPU_(\d+)\b"), r"cpu:\1"),
     (re.compile(r"[ \t]+"), " "),
 )
 _FLAG = r"['\"]?--(?:no)?(?:jax_array|jax_parallel_functions_output_gda)(?:=\w+)?['\"]?"
@@ -30,7 +31,7 @@ _FLOAT = re.compile(r"(?<![\w.])[-+]?(?:\d+\.\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-
 
 
 def plain(text: str) -> str:
-    """Text without what legitimately differs: names of array types, addresses, paths of the copies, runs of blanks."""
+    """Text without what legitimately differs: names of array types and devices, addresses, paths of the copies, blanks."""
     for pattern, new in (*_REMOVED, *_SUBSTITUTIONS):
         text = pattern.sub(new, text)
     return text

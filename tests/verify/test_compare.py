@@ -160,6 +160,13 @@ def test_large_arrays_are_equal_by_hash_or_by_samples() -> None:
     assert aspects(ndarray(large), ndarray(large + 1)) == ["values"]
 
 
+def test_one_element_among_millions_shows_in_the_hash() -> None:
+    large = np.linspace(1, 2, 5000, dtype=np.float32)
+    other = large.copy()
+    other[1] = 7
+    assert "hash" in compare(ndarray(large), ndarray(other))[0].before
+
+
 def test_large_arrays_that_were_not_hashed_are_compared_by_samples() -> None:
     large, other = ndarray(np.arange(5000)), ndarray(np.arange(5000) + 1)
     large["v"]["h"] = other["v"]["h"] = None
@@ -255,10 +262,28 @@ def test_dicts_and_sets_have_no_order() -> None:
     assert aspects(s, {"k": "set", "v": [scalar(1), scalar(3)]}) == ["elements", "elements"]
 
 
+def options(**values: Any) -> dict[str, Any]:
+    return {"k": "map", "t": "dict", "n": len(values), "v": [[scalar(name), value] for name, value in values.items()]}
+
+
 def test_renamed_keywords_are_the_same_keys() -> None:
-    old = {"k": "map", "t": "dict", "v": [[scalar("in_axis_resources"), spec("x")]]}
-    assert aspects(old, {"k": "map", "t": "dict", "v": [[scalar("in_shardings"), spec("x")]]}) == []
-    assert aspects(old, {"k": "map", "t": "dict", "v": [[scalar("out_shardings"), spec("x")]]}) == ["keys", "keys"]
+    def found(before: Any, after: Any) -> list[str]:
+        return [d.aspect for d in compare(before, after)]
+
+    assert found(options(in_axis_resources=spec("x")), options(in_shardings=spec("x"))) == []
+    assert found(options(in_axis_resources=spec("x")), options(in_shardings=spec("y"))) == ["spec"]
+    assert found(options(in_axis_resources=spec("x")), options(out_shardings=spec("x"))) == ["keys", "keys"]
+    assert found(options(shape=scalar(1), global_shape=scalar(2)), options(shape=scalar(2))) == ["value", "keys"]
+
+
+def test_a_mesh_and_its_axes_that_became_a_sharding() -> None:
+    mesh = {"k": "mesh", "axes": [["x", 8]], "devices": list(range(8))}
+    sharding = {"k": "sharding", "type": "NamedSharding", "mesh": mesh, "spec": ["x"]}
+    old = options(global_shape=seq(scalar(8)), global_mesh=mesh, mesh_axes=spec("x"))
+    assert compare(old, options(shape=seq(scalar(8)), sharding=sharding)) == []
+    other = sharding | {"mesh": mesh | {"devices": list(range(7, -1, -1))}}
+    assert [d.aspect for d in compare(old, options(shape=seq(scalar(8)), sharding=other))] == ["mesh devices"]
+    assert [d.aspect for d in compare(old, options(shape=seq(scalar(8)), sharding=sharding | {"spec": [None]}))] == ["spec"]
 
 
 def shard(device: int = 0, start: int = 0, replica: int = 0, data: Any = X[:2]) -> dict[str, Any]:
@@ -405,6 +430,7 @@ def test_exceptions_as_values() -> None:
         ("loss 0.12345678", "loss 0.12345684"),
         ("<f at 0x7f0123456789>", "<f at 0x7f9999999999>"),
         ("PartitionSpec('x',)", "P('x')"),
+        ("on TFRT_CPU_3", "on cpu:3"),
         ("['--jax_array=true', '--steps=3', '--jax_array']", "['--steps=3']"),
         ("in /tmp/jaxmigrate-1a_b/before/data.npy", "in /tmp/jaxmigrate-c2/after/data.npy"),
     ],

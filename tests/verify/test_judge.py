@@ -270,6 +270,21 @@ def test_the_same_refusal_of_bad_input() -> None:
     assert "refuses the input in both, with ValueError where it was KeyError" in found.evidence
 
 
+def test_an_error_class_of_jax_is_the_refusal_of_a_value_error() -> None:
+    duplicate = raised("Exception", "DuplicateSpecError")
+    duplicate["x"]["module"] = "jax._src.named_sharding"
+    assert verdicts(plan(site()), process(raised("ValueError")), process(duplicate)) == [EQUIVALENT]
+    assert verdicts(plan(site()), process(raised("ValueError")), process(raised("Exception", "Mine"))) == [DIFFERENT]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [("IndexError", "ValueError"), ("TypeError", "ValueError"), ("ValueError", "IndexError")]
+)
+def test_other_families_break_what_catches_them(before: str, after: str) -> None:
+    assert verdicts(plan(site()), process(raised(before)), process(raised(before))) == [EQUIVALENT]
+    assert verdicts(plan(site()), process(raised(before)), process(raised(after))) == [DIFFERENT]
+
+
 @pytest.mark.parametrize("family", ["AttributeError", "ImportError", "NameError"])
 def test_what_a_wrong_migration_raises_is_no_refusal_of_input(family: str) -> None:
     assert verdicts(plan(site()), process(raised("ValueError")), process(raised(family))) == [DIFFERENT]
@@ -496,6 +511,16 @@ def test_a_failure_that_no_edit_shows() -> None:
     found = report(plan(site()), process(V), process(V, end=failed("RuntimeError")))
     assert found.program_differs
     assert "the migrated program fails: RuntimeError: no" in found.program[0]
+
+
+def test_a_name_that_is_gone_is_the_fault_of_the_edits_that_name_it() -> None:
+    gone = failed("AttributeError", "module 'jax' has no attribute 'tree_map'")
+    before, after = process(reach(), hit(scalar(1), s=2)), process(reach(), hit(scalar(1), s=2), end=gone)
+    found = report(plan(IMPORT, site(2)), before, after)
+    assert [j.verdict for j in found.judgements] == [EQUIVALENT, EQUIVALENT]
+    assert found.program_differs
+    named = site(1, Kind.STATEMENT, ("from jax import tree_map", "import jax"))
+    assert verdicts(plan(named, site(2)), before, after) == [DIFFERENT, EQUIVALENT]
 
 
 def test_a_failure_at_an_edit_is_that_edits() -> None:
