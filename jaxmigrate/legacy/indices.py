@@ -25,6 +25,8 @@ Spec = Iterable[object] | None
 Version = tuple[int, ...]
 
 NEWEST: Version = (0, 4, 6)
+UNSTACKED: Version = (0, 3, 15)
+"""The last version that spelled all cuts as those of specs with unstacked dimensions were spelled ever after."""
 WHOLE = slice(None)
 CONTIGUOUS = "devices connected to a single host must form a contiguous subcube of the global device mesh"
 
@@ -253,7 +255,8 @@ def local_to_global(shape: Sequence[int], spec: Spec, sizes: Mapping[Axis, int],
             assert whole[dim] % local_sizes[axis] == 0
             whole[dim] //= local_sizes[axis]
     for dim, axes in enumerate(plain):
-        whole[dim] *= math.prod(sizes[axis] for axis in axes)
+        for axis in axes:
+            whole[dim] *= sizes[axis]
     return tuple(whole)
 
 
@@ -315,37 +318,38 @@ def spec_indices(
 ) -> list[Index]:
     """The index that each device of a ShardingSpec holds, row-major over its device mesh."""
     assert len(shape) == len(cuts), (tuple(shape), tuple(cuts))
-    mesh_shape = spec_mesh_shape(cuts, mapping)
-    unstacked = any(isinstance(cut, int) for cut in cuts)
-    if not unstacked and all(isinstance(where, Copies) for where in mapping):
-        return [(WHOLE,) * len(shape)] * math.prod(mesh_shape)
-    _check_mapping(cuts, mapping, unstacked)
-    for dim, (n, cut) in enumerate(zip(shape, cuts, strict=True)):
-        _check_cut(n, cut, dim, unstacked)
-    # Cuts into one chunk were spelled as whole dimensions where the spec went through XLA's form, which cannot unstack.
-    spelled = (0, 3, 15) if unstacked else version
-    return [_spec_index(shape, cuts, mapping, place, spelled) for place in np.ndindex(*mesh_shape)]
+    if any(isinstance(cut, int) for cut in cuts):
+        _check_cuts(shape, cuts)
+        used = [where for where in mapping if not isinstance(where, Copies)]
+        assert sorted(used) == list(range(len(cut_sizes(cuts))))
+        # What went through XLA's form came back without cuts into one chunk; this cannot go through it.
+        version = UNSTACKED
+    else:
+        mesh_shape = spec_mesh_shape(cuts, mapping)
+        if all(isinstance(where, Copies) for where in mapping):
+            return [(WHOLE,) * len(shape)] * math.prod(mesh_shape)
+        _check_mapping(cuts, mapping)
+        _check_cuts(shape, cuts)
+    return [_spec_index(shape, cuts, mapping, place, version) for place in np.ndindex(*spec_mesh_shape(cuts, mapping))]
 
 
-def _check_mapping(cuts: Sequence[Cut], mapping: Sequence[Assignment], unstacked: bool) -> None:
+def _check_mapping(cuts: Sequence[Cut], mapping: Sequence[Assignment]) -> None:
     used = [where for where in mapping if not isinstance(where, Copies)]
-    needed = range(len(cut_sizes(cuts)))
-    if unstacked:
-        assert sorted(used) == list(needed)
-        return
-    for number in needed:
+    for number in range(len(cut_sizes(cuts))):
         if number not in used:
             raise KeyError(number)
     if len(used) != len(set(used)):
         raise ValueError("axes don't match array")
 
 
-def _check_cut(n: int, cut: Cut, dim: int, unstacked: bool) -> None:
-    if isinstance(cut, int):
-        assert n == cut, f"{n} != {cut}"
-    elif cut is not None:
-        count = math.prod(cut)
-        assert n % count == 0, (n, count, dim) if unstacked else (n, count)
+def _check_cuts(shape: Sequence[int], cuts: Sequence[Cut]) -> None:
+    unstacked = any(isinstance(cut, int) for cut in cuts)
+    for dim, (n, cut) in enumerate(zip(shape, cuts, strict=True)):
+        if isinstance(cut, int):
+            assert n == cut, f"{n} != {cut}"
+        elif cut is not None:
+            count = math.prod(cut)
+            assert n % count == 0, (n, count, dim) if unstacked else (n, count)
 
 
 def _spec_index(
@@ -355,10 +359,13 @@ def _spec_index(
     numbers: Iterator[int] = itertools.count()
     index: list[slice | int] = []
     for n, cut in zip(shape, cuts, strict=True):
-        if isinstance(cut, int):
+        if cut is None:
+            index.append(WHOLE)
+        elif isinstance(cut, int):
             index.append(digits[next(numbers)])
         else:
-            index.append(_piece(n, [(digits[next(numbers)], size) for size in cut or ()], version))
+            # A cut into no chunks at all counts as one into one chunk.
+            index.append(_piece(n, [(0, 1), *((digits[next(numbers)], size) for size in cut)], version))
     return tuple(index)
 
 

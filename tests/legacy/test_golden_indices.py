@@ -153,3 +153,30 @@ def test_a_spec_with_more_entries_than_dimensions():
     assert indices.shard_indices((4,), ["x", None, ()], sizes) == [(slice(0, 2),), (slice(2, 4),)]
     with pytest.raises(IndexError, match=r"^list index out of range$"):
         indices.shard_indices((4,), [None, "x"], sizes)
+
+
+def test_entries_beyond_the_rank_that_name_nothing_do_not_matter_to_host_local_shapes():
+    assert indices.local_to_global((4, 2), ["x", None, (), None], {"x": 8}, {"x": 2}) == (16, 2)
+    assert indices.global_to_local((), [()], {"x": 8}, {"x": 2}) == ()
+
+
+@pytest.mark.parametrize(
+    ("shape", "cuts", "mapping", "error"),
+    [
+        ((0, 1, 2), [None, 1, 1], [indices.Copies(1), 1], AssertionError("2 != 1")),
+        ((3,), [2], [0, 1], AssertionError("3 != 2")),
+        ((2,), [2], [0, 1], AssertionError()),
+        ((4, 0, 2), [4, (1, 4), 2], [1, 3, 2, 0, 4], AssertionError()),
+        ((4,), [(2,)], [0, 1], IndexError("list index out of range")),
+        ((3,), [(2,)], [], None),
+        ((3,), [(2,), (2,)], [0], AssertionError("((3,), ((2,), (2,)))")),
+    ],
+)
+def test_specs_are_checked_in_the_order_in_which_they_were(shape, cuts, mapping, error):
+    found = outcome(indices.spec_indices, shape, cuts, mapping)
+    assert found == ([(slice(None),)] if error is None else recordings.error(error))
+
+
+def test_a_cut_into_no_chunks_is_spelled_like_one_into_one():
+    assert indices.spec_indices((1, 4, 2), [1, 4, ()], [0, 1])[1] == (0, 1, slice(0, 2))
+    assert indices.spec_indices((4, 2), [(2,), ()], [0])[1] == (slice(2, 4), slice(None))
