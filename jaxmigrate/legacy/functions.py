@@ -143,6 +143,53 @@ def maps_mesh(devices: Any, axis_names: Sequence[Any]) -> Iterator[Any]:
         yield mesh
 
 
+def to_dlpack(x: Any, take_ownership: bool = False) -> Any:
+    """A capsule that other libraries read."""
+    del take_ownership
+    return x.__dlpack__()
+
+
+def is_opaque_dtype(dtype: Any) -> bool:
+    """Whether elements have a structure that NumPy knows nothing of, as keys have."""
+    return bool(jnp.issubdtype(dtype, jax.dtypes.extended))
+
+
+def has_opaque_dtype(x: Any) -> bool:
+    """The same of an array."""
+    return is_opaque_dtype(x.dtype)
+
+
+@contextmanager
+def spmd_mode(new_val: str) -> Iterator[None]:
+    """Once allowed computations on arrays of several processes, which need no leave today."""
+    del new_val
+    yield
+
+
+def initialize_cache(path: str, *_: Any, **__: Any) -> None:
+    """Keep what was compiled in a folder."""
+    jax.config.update("jax_compilation_cache_dir", str(path))
+
+
+def is_initialized() -> bool:
+    """Whether what was compiled is kept in a folder."""
+    return bool(jax.config.jax_compilation_cache_dir)
+
+
+def nothing(*_: Any, **__: Any) -> None:
+    """What once had to be set up needs no setting up."""
+
+
+def stax_normalize(x: Any, axis: Any = -1, mean: Any = None, variance: Any = None, epsilon: float = 1e-5) -> Any:
+    """Shift and scale to mean 0 and variance 1."""
+    return jax.nn.standardize(x, axis=axis, mean=mean, variance=variance, epsilon=epsilon)
+
+
+def sph_harm(m: Any, n: Any, theta: Any, phi: Any, n_max: int | None = None) -> Any:
+    """Spherical harmonics; the angles had each other's names."""
+    return jax.scipy.special.sph_harm_y(n, m, phi, theta, n_max=n_max)
+
+
 def check_eq(xs: Any, ys: Any, err_msg: str = "") -> None:
     """Compare two trees exactly."""
     tree_util.tree_map(lambda x, y: np.testing.assert_array_equal(x, y, err_msg=err_msg), xs, ys)
@@ -160,10 +207,17 @@ OBJECTS: dict[str, object] = {
     "jax.host_ids": host_ids,
     "jax.xla_computation": xla_computation,
     "jax.api.xla_computation": xla_computation,
+    "jax.cloud_tpu_init.cloud_tpu_init": nothing,
+    "jax.core.has_opaque_dtype": has_opaque_dtype,
+    "jax.core.is_opaque_dtype": is_opaque_dtype,
     "jax.core.raise_to_shaped": raise_to_shaped,
     "jax.core.tuple_delete": tuple_delete,
     "jax.core.tuple_insert": tuple_insert,
+    "jax.dlpack.to_dlpack": to_dlpack,
+    "jax.experimental.compilation_cache.compilation_cache.initialize_cache": initialize_cache,
+    "jax.experimental.compilation_cache.compilation_cache.is_initialized": is_initialized,
     "jax.experimental.disable_x64": disable_x64,
+    "jax.experimental.stax.normalize": stax_normalize,
     "jax.experimental.x64_context.disable_x64": disable_x64,
     "jax.experimental.maps.mesh": maps_mesh,
     "jax.lax.tie_in": tie_in,
@@ -186,8 +240,11 @@ OBJECTS: dict[str, object] = {
     "jax.random.threefry2x32_key": threefry2x32_key,
     "jax.random.unsafe_rbg_key": unsafe_rbg_key,
     "jax.scipy.linalg.polar_unitary": polar_unitary,
+    "jax.scipy.special.sph_harm": sph_harm,
+    "jax.spmd_mode": spmd_mode,
     "jax.test_util.check_close": check_close,
     "jax.test_util.check_eq": check_eq,
+    "jax.tools.colab_tpu.setup_tpu": nothing,
     "jax.tree_util.build_tree": build_tree,
     "jax.tree_util.register_keypaths": register_keypaths,
 }

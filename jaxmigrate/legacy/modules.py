@@ -15,7 +15,8 @@ from typing import Any
 from . import aliases
 from .journal import Journal
 
-_MISSING = object()
+MISSING = object()
+"""What `resolve` gives for a path that leads nowhere."""
 
 
 class Names:
@@ -34,7 +35,7 @@ class Names:
             found = self._search(module, name)
         finally:
             self._busy.discard((module, name))
-        if found is _MISSING:
+        if found is MISSING:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         return found
 
@@ -42,21 +43,21 @@ class Names:
         if f"{module}.{name}" in self._objects:
             return self._objects[f"{module}.{name}"]
         path = aliases.RENAMED.get(module, {}).get(name)
-        found = _MISSING if path is None else resolve(path)
+        found = MISSING if path is None else resolve(path)
         for counterpart in aliases.COUNTERPARTS.get(module, ()):
-            if found is _MISSING:
+            if found is MISSING:
                 found = resolve(f"{counterpart}.{name}")
-        if found is _MISSING and f"{module}.{name}" in aliases.MODULES:
+        if found is MISSING and f"{module}.{name}" in aliases.MODULES:
             return importlib.import_module(f"{module}.{name}")
         return found
 
 
 def resolve(path: str) -> object:
-    """The object at a dotted path, imported as far as needed; `_MISSING` if there is none. Deprecations are not reported."""
+    """The object at a dotted path, imported as far as needed; `MISSING` if there is none. Deprecations are not reported."""
     parts = path.split(".")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for length in range(len(parts) - 1, 0, -1):
+        for length in range(max(len(parts) - 1, 1), 0, -1):
             try:
                 found: object = importlib.import_module(".".join(parts[:length]))
             except ImportError:
@@ -65,9 +66,9 @@ def resolve(path: str) -> object:
                 try:
                     found = getattr(found, part)
                 except AttributeError:
-                    return _MISSING
+                    return MISSING
             return found
-    return _MISSING
+    return MISSING
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):

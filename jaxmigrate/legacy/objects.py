@@ -167,6 +167,7 @@ _DEVICE_ARRAY = {
     "Buffer": arrays.Buffer,
     "make_device_array": arrays.make_device_array,
 }
+_XLA_CLIENT: dict[str, object] = {**_DEVICE_ARRAY, "DeviceArrayBase": arrays.DeviceArray}
 _XLA_EXTENSION = {
     **_DEVICE_ARRAY,
     "DeviceArray": arrays.Buffer,
@@ -284,7 +285,8 @@ _MODULES: dict[str, dict[str, object]] = {
     "jax.experimental.sharding": _SHARDINGS,
     "jax.sharding": _SHARDINGS,
     "jax._src.sharding": _SHARDINGS,
-    "jax.lib.xla_client": {**_DEVICE_ARRAY, "DeviceArrayBase": arrays.DeviceArray},
+    "jax.lib.xla_client": _XLA_CLIENT,
+    "jaxlib.xla_client": _XLA_CLIENT,
     "jax.lib.xla_extension": _XLA_EXTENSION,
     "jaxlib.xla_extension": _XLA_EXTENSION,
 }

@@ -156,12 +156,15 @@ class _Program:
         mesh, settings = resources.physical_mesh(), self._settings
         bound = self._bind(mesh, args, kwargs)
         values = [_array_value(mesh, leaf, entry) for leaf, entry in zip(bound.leaves, bound.entries, strict=True)]
-        key = ("arrays", mesh)
+        key = ("arrays", mesh, not bound.leaves)
         if key not in self._compiled:
             options: dict[str, Any] = dict(settings.options)
             for name, tree in (("in_shardings", settings.inputs), ("out_shardings", settings.outputs)):
                 if not (isinstance(tree, Entry) and resources.is_unspecified(tree.value)):
                     options[name] = tree_util.tree_map(lambda entry: _array_sharding(mesh, entry), tree)
+            if not bound.leaves and not mesh.empty:
+                # Nothing tells today's jit of the mesh, on all devices of which the results were.
+                options.setdefault("out_shardings", NamedSharding(mesh, P()))
             self._compiled[key] = self._jit_with(options)
         return self._compiled[key], bound.fill(values), bound.kwargs(values)
 

@@ -6,13 +6,15 @@ import importlib
 import sys
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import jax
+from jax._src import source_info_util
 from jax.experimental import multihost_utils
 
-from . import aliases, arrays, flags, hostlocal, live, modules, multihost, objects, resources, state
+from . import aliases, arrays, flags, hostlocal, keywords, live, modules, multihost, objects, resources, state
 from .journal import Journal
 
 _journals: list[tuple[Journal, state.Version, bool, bool]] = []
@@ -59,8 +61,10 @@ def _apply(journal: Journal) -> None:
     for name, function in multihost.FUNCTIONS.items():
         journal.attribute(multihost_utils, name, function)
     live.install(journal)
+    keywords.install(journal)
     _quiet_mesh(journal)
     _equal_tuples(journal)
+    _stay_unseen(journal)
 
 
 def _extend_modules(journal: Journal, names: modules.Names) -> None:
@@ -113,3 +117,16 @@ def _equal_tuples(journal: Journal) -> None:
         return tuple(self) == other if isinstance(other, tuple) else before(self, other)
 
     journal.attribute(resources.P, "__eq__", __eq__)
+
+
+def _stay_unseen(journal: Journal) -> None:
+    """Let messages of JAX name the lines of the program, not those of the emulation."""
+    folder = str(Path(__file__).parent)
+    source_info_util.register_exclusion(folder)
+
+    def forget() -> None:
+        source_info_util._exclude_paths.remove(folder)
+        source_info_util._exclude_path_regex.cache_clear()
+        source_info_util.is_user_filename.cache_clear()
+
+    journal.later(forget)

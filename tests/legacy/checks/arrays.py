@@ -593,6 +593,27 @@ def check_pmap_sharding():
 
 
 @world("0.4.6", True)
+def check_members_of_an_array_in_the_layout_of_pmap():
+    import jax
+
+    x = jax.pmap(lambda v: v + 1)(WHOLE)
+    assert x[3].device() == jax.devices()[3]
+    assert not x[3].committed
+    assert jax.device_put(x) is x
+    assert x.copy().sharding == x.sharding
+    assert x.platform() == "cpu"
+    assert x.on_device_size_in_bytes() == 64
+    assert type(x.addressable_shards[0]).__name__ == "Shard"
+    raises(ValueError, "Length of devices is greater than 1. Please use `.devices()`.", lambda: x.device())
+    raises(ValueError, "Length of buffers is greater than 1. Please use `.device_buffers` instead.", lambda: x.device_buffer)
+    raises(ValueError, "unsafe_buffer_pointer() is supported only for unsharded arrays.", lambda: x.unsafe_buffer_pointer())
+    x.delete()
+    assert x.is_deleted()
+    for use in (lambda: x[0], lambda: x + 1, lambda: np.asarray(x), lambda: x.addressable_shards):
+        raises(RuntimeError, "Array has been deleted.", use)
+
+
+@world("0.4.6", True)
 def check_arrays_in_the_layout_of_pmap():
     import jax
     import jax.numpy as jnp

@@ -272,3 +272,44 @@ def check_positional_sharding():
     assert [shard.data.shape for shard in rows.addressable_shards] == [(2, 4)] * 8
     assert np.array_equal(np.asarray(x), np.asarray(rows))
     assert jax.device_put(np.ones(3), PositionalSharding(jax.devices()).replicate()).is_fully_replicated
+
+
+def check_old_keywords():
+    import jax
+    import jax.numpy as jnp
+
+    x = jnp.array([3.0, -1.0, 2.0])
+    assert jnp.clip(a=x, a_min=0.0, a_max=2.5).tolist() == [2.5, 0.0, 2.0]
+    assert jnp.clip(x, a_min=0.0).tolist() == [3.0, 0.0, 2.0]
+    assert jnp.clip(x, 0.0, 1.0).tolist() == [1.0, 0.0, 1.0]
+    assert jnp.reshape(x, newshape=(3, 1)).shape == (3, 1)
+    assert float(jnp.percentile(x, 50, interpolation="lower")) == 2.0
+    assert jnp.sort(x, kind="mergesort").tolist() == [-1.0, 2.0, 3.0]
+    assert jnp.where(condition=x > 0, x=x, y=0.0).tolist() == [3.0, 0.0, 2.0]
+    assert jax.nn.softmax(x, initial=-jnp.inf).shape == (3,)
+    assert float(jax.grad(lambda v: v**2, reduce_axes=())(3.0)) == 6.0
+    assert float(jax.checkpoint(lambda v: v * 2, concrete=False)(1.0)) == 2.0
+    assert jax.local_devices(host_id=0) == jax.devices()
+    raises(TypeError, lambda: jnp.clip(x, no_such=1))
+
+
+def check_names_of_jax_core():
+    import jax
+    from jax import core
+
+    assert core.get_aval(1.0).shape == ()
+    assert core.raise_to_shaped(core.get_aval(1.0)).shape == ()
+    closed = jax.make_jaxpr(lambda x: x + 1)(1.0)
+    assert isinstance(closed, core.ClosedJaxpr)
+    assert core.eval_jaxpr(closed.jaxpr, closed.consts, 1.0) == [2.0]
+    assert not core.is_opaque_dtype(np.dtype("float32"))
+
+
+def check_jaxlib_modules():
+    import jaxlib.xla_client
+    import jaxlib.xla_extension as xe
+    from jax.lib import xla_client
+
+    assert xe.DeviceArray
+    assert xe.DeviceArrayBase is xla_client.DeviceArrayBase
+    assert jaxlib.xla_client.DeviceArrayBase is xe.DeviceArrayBase

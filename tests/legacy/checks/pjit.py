@@ -332,7 +332,8 @@ def check_what_is_placed_nowhere_goes_to_all_devices_of_the_mesh():
         result = pjit(lambda x: x * 2)(jnp.ones(8))
         here = jax.device_put(np.ones(8), jax.devices()[3])
         raises(ValueError, lambda: pjit(lambda x: x)(here), "incompatible devices")
-    assert len(result.sharding.device_set) == 8
+        made = pjit(lambda: jnp.ones(8))()
+    assert len(result.sharding.device_set) == len(made.sharding.device_set) == 8
     assert len(pjit(lambda x: x * 2)(jnp.ones(8)).sharding.device_set) == 1
 
 
@@ -363,3 +364,20 @@ def check_the_keyword_of_constraints():
         )
         assert step(np.ones(8)).shape == (8,)
     raises(NotImplementedError, lambda: jax.lax.with_sharding_constraint(np.ones(8), spec("x")), "inside pjit")
+
+
+def check_messages_name_the_line_of_the_program():
+    import jax
+    from jax.experimental.pjit import pjit
+
+    try:
+        with mesh(8):
+            pjit(lambda x: x.no_such_member, in_axis_resources=None, out_axis_resources=None)(np.ones(8))
+    except AttributeError as error:
+        assert "legacy/pjit.py" not in str(error)
+    jaxpr = jax.make_jaxpr(pjit(lambda x: x + 1, in_axis_resources=None, out_axis_resources=None))
+    with mesh(8):
+        made = jaxpr(np.ones(8))
+    frames = jax._src.source_info_util.user_frames(made.eqns[0].source_info.traceback)
+    assert frames
+    assert not any("legacy/pjit.py" in frame.file_name and "checks" not in frame.file_name for frame in frames)
