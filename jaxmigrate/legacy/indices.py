@@ -7,6 +7,7 @@ one says something. Indices are spelled as JAX spelled them: ``slice(None)`` whe
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections import Counter
@@ -25,8 +26,6 @@ Spec = Iterable[object] | None
 Version = tuple[int, ...]
 
 NEWEST: Version = (0, 4, 6)
-UNSTACKED: Version = (0, 3, 15)
-"""The last version that spelled all cuts as those of specs with unstacked dimensions were spelled ever after."""
 WHOLE = slice(None)
 CONTIGUOUS = "devices connected to a single host must form a contiguous subcube of the global device mesh"
 
@@ -147,24 +146,33 @@ def _indivisible(dim: int, axis: Axis, rest: int, whole: int, size: int, version
 
 def shard_indices(shape: Sequence[int], spec: Spec, sizes: Mapping[Axis, int], version: Version = NEWEST) -> list[Index]:
     """The index that each device holds, row-major over a mesh whose axes have these names and sizes, in this order."""
-    check_divisible(shape, spec, sizes, version)
-    plain = (parse_spec(spec) + ((),) * len(shape))[: len(shape)]
-    indices: list[Index] = []
-    for place in itertools.product(*map(range, sizes.values())):
-        at = dict(zip(sizes, place, strict=True))
+    entries = () if spec is None else tuple(spec)
+    check_divisible(shape, entries, sizes, version)
+    plain = (parse_spec(entries) + ((),) * len(shape))[: len(shape)]
+    return list(_pieces(tuple(shape), plain, tuple(sizes.items()), version < (0, 3, 16)))
+
+
+@functools.lru_cache(maxsize=1024)
+def _pieces(shape: Shape, plain: Parts, sizes: tuple[tuple[Axis, int], ...], spell_out: bool) -> tuple[Index, ...]:
+    bases = dict(sizes)
+    indices = []
+    for place in itertools.product(*map(range, bases.values())):
+        at = dict(zip(bases, place, strict=True))
         pieces = zip(shape, plain, strict=True)
-        indices.append(tuple(_piece(n, [(at[axis], sizes[axis]) for axis in axes], version) for n, axes in pieces))
-    return indices
+        indices.append(tuple(_piece(n, [(at[axis], bases[axis]) for axis in axes], spell_out) for n, axes in pieces))
+    return tuple(indices)
 
 
-def _piece(n: int, digits: Sequence[tuple[int, int]], version: Version) -> slice:
-    """The slice of a dimension of `n` elements at a place given by digits (value, base), the slowest first."""
+def _piece(n: int, digits: Sequence[tuple[int, int]], spell_out: bool) -> slice:
+    """The slice of a dimension of `n` elements at a place given by digits (value, base), the slowest first.
+
+    `spell_out`: a dimension that axes of size 1 cut is no whole one, as it was until shardings went through XLA's own form.
+    """
     number, count = 0, 1
     for value, base in digits:
         number, count = number * base + value, count * base
     if count == 1:
-        # A dimension on axes of size 1 counted as cut until shardings went through XLA's own form.
-        return slice(0, n) if digits and version < (0, 3, 16) else WHOLE
+        return slice(0, n) if digits and spell_out else WHOLE
     size = n // count
     return slice(number * size, (number + 1) * size)
 
@@ -322,15 +330,16 @@ def spec_indices(
         _check_cuts(shape, cuts)
         used = [where for where in mapping if not isinstance(where, Copies)]
         assert sorted(used) == list(range(len(cut_sizes(cuts))))
-        # What went through XLA's form came back without cuts into one chunk; this cannot go through it.
-        version = UNSTACKED
+        # What went through XLA's own form came back without cuts into one chunk; this cannot go through it.
+        spell_out = True
     else:
+        spell_out = version < (0, 3, 16)
         mesh_shape = spec_mesh_shape(cuts, mapping)
         if all(isinstance(where, Copies) for where in mapping):
             return [(WHOLE,) * len(shape)] * math.prod(mesh_shape)
         _check_mapping(cuts, mapping)
         _check_cuts(shape, cuts)
-    return [_spec_index(shape, cuts, mapping, place, version) for place in np.ndindex(*spec_mesh_shape(cuts, mapping))]
+    return [_spec_index(shape, cuts, mapping, place, spell_out) for place in np.ndindex(*spec_mesh_shape(cuts, mapping))]
 
 
 def _check_mapping(cuts: Sequence[Cut], mapping: Sequence[Assignment]) -> None:
@@ -353,7 +362,7 @@ def _check_cuts(shape: Sequence[int], cuts: Sequence[Cut]) -> None:
 
 
 def _spec_index(
-    shape: Sequence[int], cuts: Sequence[Cut], mapping: Sequence[Assignment], place: Sequence[int], version: Version
+    shape: Sequence[int], cuts: Sequence[Cut], mapping: Sequence[Assignment], place: Sequence[int], spell_out: bool
 ) -> Index:
     digits = {where: value for where, value in zip(mapping, place, strict=True) if not isinstance(where, Copies)}
     numbers: Iterator[int] = itertools.count()
@@ -365,7 +374,7 @@ def _spec_index(
             index.append(digits[next(numbers)])
         else:
             # A cut into no chunks at all counts as one into one chunk.
-            index.append(_piece(n, [(0, 1), *((digits[next(numbers)], size) for size in cut)], version))
+            index.append(_piece(n, [(0, 1), *((digits[next(numbers)], size) for size in cut)], spell_out))
     return tuple(index)
 
 

@@ -22,11 +22,14 @@ _from_single = jax.make_array_from_single_device_arrays
 @functools.wraps(_device_put)
 def device_put(x: object, device: object = None, **options: object) -> object:
     """`jax.device_put`, onto the layout of pmap as well."""
-    for leaf in jax.tree_util.tree_leaves(x):
+    leaves, tree = jax.tree_util.tree_flatten(x)
+    for leaf in leaves:
         if isinstance(leaf, GlobalDeviceArray):
             raise TypeError(f"No device_put handler for type: {type(leaf)}")
     if isinstance(device, PmapSharding):
-        return jax.tree_util.tree_map(lambda leaf: _cut(leaf, device), x)
+        return tree.unflatten([_cut(leaf, device) for leaf in leaves])
+    if device is None and any(isinstance(leaf, PmapArray) for leaf in leaves):
+        return tree.unflatten([leaf if isinstance(leaf, PmapArray) else _device_put(leaf, **options) for leaf in leaves])
     return _device_put(x, device, **options)
 
 

@@ -273,9 +273,43 @@ class PmapArray(HostLocalArray):
         """The devices."""
         return single.DeviceList(device_of(buffer) for buffer in self._buffers())
 
+    @property
+    def device(self) -> Callable[[], object]:
+        """A function that says that there are several."""
+        return single.several
+
+    @property
+    def device_buffer(self) -> NoReturn:
+        """There are several."""
+        raise ValueError("Length of buffers is greater than 1. Please use `.device_buffers` instead.")
+
+    def unsafe_buffer_pointer(self) -> NoReturn:
+        """There are several."""
+        raise ValueError("unsafe_buffer_pointer() is supported only for unsharded arrays.")
+
+    def on_device_size_in_bytes(self) -> int:
+        """Size of all buffers together."""
+        return sum(buffer.on_device_size_in_bytes() for buffer in self._buffers())
+
+    def platform(self) -> str:
+        """Kind of the devices."""
+        return str(self._buffers()[0].platform())
+
+    def copy(self) -> PmapArray:
+        """The same in other buffers."""
+        return PmapArray(self.aval, self.sharding_spec, [buffer.copy() for buffer in self._buffers()], self.indices)
+
     def is_deleted(self) -> bool:
         """Whether the data were freed."""
         return self.device_buffers is None
+
+    def _buffers(self) -> Sequence[jax.Array]:
+        self._check_if_deleted()
+        return self.device_buffers  # type: ignore[return-value]
+
+    def _check_if_deleted(self) -> None:
+        if self.device_buffers is None:
+            raise RuntimeError("Array has been deleted.")
 
 
 class PmapShard:
@@ -310,6 +344,8 @@ single.SHARDED.append(ShardedDeviceArrayBase)
 CppShardedDeviceArray.__name__ = CppShardedDeviceArray.__qualname__ = "ShardedDeviceArray"
 CppShardedDeviceArray.__module__ = ShardedDeviceArrayBase.__module__ = "jaxlib.xla_extension.pmap_lib"
 _ShardedDeviceArray.__module__ = "jax._src.interpreters.pxla"
+PmapShard.__name__ = PmapShard.__qualname__ = "Shard"
+PmapShard.__module__ = "jax._src.array"
 PmapArray.__name__ = PmapArray.__qualname__ = "ArrayImpl"
 PmapArray.__module__ = "jaxlib.xla_extension"
 

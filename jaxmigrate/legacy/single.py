@@ -223,10 +223,11 @@ class DeviceList(list[object]):
 def device(self: jax.Array) -> object:
     """The device, which can be called; several devices give something that can only be called in vain."""
     held = self.sharding.device_set
-    return next(iter(held)) if len(held) == 1 else _several
+    return next(iter(held)) if len(held) == 1 else several
 
 
-def _several() -> NoReturn:
+def several() -> NoReturn:
+    """What ``x.device()`` did for an array on several devices."""
     raise ValueError("Length of devices is greater than 1. Please use `.devices()`.")
 
 
