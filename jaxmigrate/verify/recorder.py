@@ -11,8 +11,8 @@ The job is a JSON object: ``program`` (script, module or pytest), ``target``, ``
 A record is a line of JSON. Its key ``e`` says what happened; ``s`` is the site, ``c`` the running test or an empty text, ``n``
 the number of the event from 1 on (values and raises of a site count together, its calls on their own), ``t`` true in a trace:
 
-* ``start``: ``pid python jax jaxlib numpy world legacy program``, ``legacy`` being the version asked for; ``legacy``:
-  ``version jax_array`` in force. Without ``start`` the world could not be set up, and the program did not run.
+* ``start``: ``pid python jax jaxlib numpy world legacy program``, ``legacy`` being the emulated version; ``legacy``:
+  ``version jax_array`` once it is in force. Without ``start`` the world could not be set up, and the program did not run.
 * ``load``: ``path``, a file of the tree that is compiled or loaded. ``lost``: site ``s`` can not be marked,
   ``text`` says where.
 * ``hit``: ``v``, the value of an expression. ``call``: ``v``, what a call of the callable gave that the expression gave.
@@ -1727,7 +1727,7 @@ _PLAIN_LOADER = importlib.machinery.SourceFileLoader.source_to_code
 class _AfterImport:
     """A finder that runs something when a module has been imported, once."""
 
-    def __init__(self, name: str, then: Callable[[], None]) -> None:
+    def __init__(self, name: str, then: Callable[[], object]) -> None:
         self.name = name
         self.then = then
 
@@ -1749,7 +1749,7 @@ class _AfterImport:
         return spec
 
 
-def when_imported(name: str, then: Callable[[], None]) -> None:
+def when_imported(name: str, then: Callable[[], object]) -> None:
     """Run something as soon as a module is there; now, if it is."""
     if name in sys.modules:
         then()
@@ -1772,8 +1772,7 @@ def _prepare_jax(job: Json, log: Log) -> None:
     if job.get("processes", 1) > 1:
         _connect(job)
     if job.get("world") == "legacy":
-        version, jax_array = install_legacy(job, log)
-        log.write({"e": "legacy", "version": version, "jax_array": jax_array})
+        install_legacy(job, log)
 
 
 def _connect(job: Json) -> None:
@@ -1812,20 +1811,39 @@ def legacy_package(folder: str) -> Any:
     return module
 
 
-def install_legacy(job: Json, log: Log) -> Tuple[str, Optional[bool]]:
-    """Turn the installed JAX into the old one; the version that was chosen and whether its arrays are `jax.Array`."""
+def choose_legacy(job: Json) -> Tuple[str, Optional[bool]]:
+    """The old version to emulate, and whether its arrays are `jax.Array` (None: as in that version)."""
     settings = job["legacy"]
+    version: str = settings.get("version", "auto")
+    if version != "auto":
+        return version, None
     legacy = legacy_package(settings["package"])
-    version, jax_array = settings.get("version", "auto"), None
-    if version == "auto":
-        version, jax_array = legacy.guess(sources(job["root"], job.get("scope") or ()))
+    guessed: Tuple[str, Optional[bool]] = legacy.guess(sources(job["root"], job.get("scope") or ()))
+    return guessed
+
+
+def install_legacy(job: Json, log: Log) -> None:
+    """Turn the installed JAX into the old one, and hear of undefined behaviour."""
+    version, jax_array = job["chosen"]
+    legacy = legacy_package(job["legacy"]["package"])
     legacy.install(version, jax_array=jax_array)
 
     def hazard(kind: str, key: str, value: object = None) -> None:
         log.write({"e": "hazard", "kind": str(kind), "key": str(key), "v": _plain(value)})
 
     legacy.observe(hazard)
-    return version, jax_array
+    log.write({"e": "legacy", "version": version, "jax_array": jax_array})
+
+
+def _for_children(job: Json) -> None:
+    """Let the Pythons that the program starts run on the old JAX too."""
+    version, jax_array = job["chosen"]
+    startup = os.path.join(os.path.dirname(job["legacy"]["package"]), "cli", "startup")
+    if os.path.isdir(startup):
+        paths = [startup, os.environ.get("PYTHONPATH", "")]
+        os.environ["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
+        os.environ["JAXMIGRATE_LEGACY"] = version
+        os.environ["JAXMIGRATE_LEGACY_ARRAY"] = "" if jax_array is None else str(int(jax_array))
 
 
 def _plain(value: Any) -> Any:
@@ -1932,15 +1950,19 @@ def run(job: Json, preloaded: bool = False) -> int:
     atexit.register(ending.write)
     publish(recorder)
     compiler.hook()
+    if job.get("world") == "legacy":
+        job["chosen"] = choose_legacy(job)
+        _for_children(job)
     start(job, log)
     if job.get("world") == "legacy" or job.get("processes", 1) > 1:
         when_imported("jax", functools.partial(prepare_jax, job, log))
+        when_imported("jaxlib", functools.partial(importlib.import_module, "jax"))
     return _program(job, compiler, recorder, ending)
 
 
 def start(job: Json, log: Log) -> None:
     """Write who we are."""
-    legacy = (job.get("legacy") or {}).get("version") if job.get("world") == "legacy" else None
+    legacy = job["chosen"][0] if "chosen" in job else None
     record: Json = {"e": "start", "pid": os.getpid(), "python": ".".join(map(str, sys.version_info[:3]))}
     record.update({name: _version(name) for name in ("jax", "jaxlib", "numpy")})
     record.update(world=job.get("world", "plain"), legacy=legacy, program=job["program"])

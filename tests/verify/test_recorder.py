@@ -1031,6 +1031,17 @@ n = jax.device_count()
         assert [(s["d"], s["i"], s["r"]) for s in found["shards"]] == [(d, [[d, d + 1], [0, 2]], 0) for d in range(8)]
         assert (array_of(found["v"], (8, 2)) == np.arange(0.0, 32.0, 2.0).reshape(8, 2)).all()
 
+    @pytest.mark.parametrize("first", ["jaxlib", "jax"])
+    def test_children_and_jaxlib_see_the_old_world_too(self, bench: Bench, first: str) -> None:
+        files = {
+            "main.py": f"import {first}\nimport subprocess, sys\nprint(subprocess.check_output([sys.executable, 'child.py'], text=True))\n",
+            "child.py": "from jax.experimental.global_device_array import GlobalDeviceArray\nfrom jax.interpreters import pxla\nprint(GlobalDeviceArray.__name__, 1 + 1)\n",
+        }
+        out = bench.run(files, [("child.py", value("1 + 1"))], **LEGACY)
+        assert out.stdout == "GlobalDeviceArray 2\n\n", out.stderr
+        assert len(out.of("legacy")) == 1
+        assert not out.of("hit")
+
     def test_a_world_that_cannot_be_set_up_is_no_run(self, bench: Bench) -> None:
         broken = bench.root / "legacy"
         broken.mkdir()
