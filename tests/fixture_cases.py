@@ -22,6 +22,10 @@ class Case:
     expect: tuple[str, ...]
     devices: int
     executable: bool
+    legacy: str
+    """The JAX that before.py was written for, where it does not tell."""
+    verify: str
+    """Why runs of the two programs differ; empty where they are equivalent."""
     before: bytes = field(repr=False)
     """The legacy program."""
     after: bytes = field(repr=False)
@@ -37,7 +41,7 @@ def load(folder: Path) -> Case:
     """Read ``case.toml`` of a fixture folder."""
     file = folder / "case.toml"
     table = tomllib.loads(file.read_text()) if file.exists() else {}
-    unknown = set(table) - {"target", "options", "allowed", "select", "expect", "devices", "executable"}
+    unknown = set(table) - {"target", "options", "allowed", "select", "expect", "devices", "executable", "legacy", "verify"}
     assert not unknown, f"{file}: unknown keys {sorted(unknown)}"
     settings = Settings(
         target=Version.parse(table["target"]) if "target" in table else known_newest(),
@@ -46,9 +50,8 @@ def load(folder: Path) -> Case:
         options=tuple(sorted(table.get("options", {}).items())),
     )
     programs = [(folder / name).read_bytes() if (folder / name).exists() else b"" for name in ("before.py", "after.py")]
-    return Case(
-        folder, settings, tuple(table.get("expect", ())), table.get("devices", 8), table.get("executable", True), *programs
-    )
+    expect, devices, executable = tuple(table.get("expect", ())), table.get("devices", 8), table.get("executable", True)
+    return Case(folder, settings, expect, devices, executable, table.get("legacy", "auto"), table.get("verify", ""), *programs)
 
 
 def folders(name: str) -> list[Path]:

@@ -157,7 +157,9 @@ def wrong(job: Job, processes: Sequence[ProcessRun]) -> str:
 def _never_started(job: Job, processes: Sequence[ProcessRun]) -> str:
     """An interpreter can end before the recorder is up: broken site-packages, no memory, a sitecustomize that exits."""
     for process in processes:
-        if not process.records:
+        if not any(record.get("e") == "start" for record in process.records):
+            if process.status is None:
+                return f"{job.python} had not begun the program when it was ended"
             last = process.stderr.strip().rpartition("\n")[2] or f"status {process.status}"
             return f"{job.python} ended before the program began: {last}"
     return ""
@@ -210,6 +212,7 @@ def _described(job: Job, place: Path, process: int, coordinator: str | None) -> 
         "root": job.root,
         "cwd": job.cwd,
         "search": job.search,
+        "scope": job.scope,
         "world": job.world.value,
         "legacy": {"package": str(LEGACY), "version": job.legacy},
         "devices_per_process": job.devices // job.processes,

@@ -1,0 +1,166 @@
+"""Every fixture through the whole machinery: before.py on the emulated old JAX, after.py on the installed one, each edit judged."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from jaxmigrate.verify.batch import Batch
+from jaxmigrate.verify.judge import judge
+from jaxmigrate.verify.launch import probe
+from jaxmigrate.verify.model import Job, Plan, Program, Report, Run, Tolerance, Verdict, World
+from jaxmigrate.verify.plan import plan_texts
+from tests.fixture_cases import CASES, Case
+
+pytestmark = pytest.mark.slow
+
+OLDER = "0.9.2"
+"""The JAX besides the installed one on which all pairs must hold."""
+EVERY = 1
+"""Of how many fixtures one is tried on the older JAX."""
+LIMIT = 60.0
+FINE = {Verdict.EQUIVALENT, Verdict.NOT_REACHED}
+
+EXECUTABLE = [case for case in CASES if case.executable]
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A fixture with what its runs and their judge say."""
+
+    case: Case
+    report: Report
+    before: Run
+    after: Run
+
+    def faults(self) -> list[str]:
+        """All that is no `equivalent`, in sentences."""
+        found = [
+            f"{run.name} ended with {_status(run)}: {_last_line(run)}" for run in (self.before, self.after) if _status(run) != 0
+        ]
+        found += self.report.errors
+        found += [text for text in self.report.program if self.report.program_differs]
+        for judgement in self.report.judgements:
+            if judgement.verdict not in FINE:
+                edit, differences = (
+                    judgement.edit,
+                    "; ".join(f"{d.aspect}{d.where}: {d.before} | {d.after}" for d in judgement.differences),
+                )
+                found.append(
+                    f"line {edit.line}: {edit.before!r} -> {edit.after!r} is {judgement.verdict.value}: {differences or judgement.evidence}"
+                )
+        return found
+
+
+def _status(run: Run) -> int | str | None:
+    return run.error or run.processes[0].status
+
+
+def _last_line(run: Run) -> str:
+    lines = run.processes[0].stderr.strip().splitlines() if run.processes else []
+    return lines[-1] if lines else ""
+
+
+def tried(cases: Sequence[Case], python: str, folder: Path) -> list[Tried]:
+    """Run and judge fixtures; only what differs is run a second time, to tell chance from change."""
+    plans = {case.id: plan_texts(case.before.decode(), case.after.decode()) for case in cases}
+    with Batch(python) as batch:
+        jobs = [job(case, plans[case.id], side, python, folder) for case in cases for side in ("before", "after")]
+        runs = batch.run(jobs)
+        found = [_judged(case, plans[case.id], runs, f"{case.id} after") for case in cases]
+        doubtful = {one.case.id for one in found if one.faults()}
+        runs |= batch.run([job(case, plans[case.id], "again", python, folder) for case in cases if case.id in doubtful])
+    return [_judged(t.case, plans[t.case.id], runs, f"{t.case.id} again") if t.case.id in doubtful else t for t in found]
+
+
+def _judged(case: Case, plan: Plan, runs: Mapping[str, Run], again: str) -> Tried:
+    before, after = runs[f"{case.id} before"], runs[f"{case.id} after"]
+    return Tried(case, judge(plan, before, after, runs[again], tolerance=Tolerance()), before, after)
+
+
+def job(case: Case, plan: Plan, name: str, python: str, folder: Path) -> Job:
+    """One run of one version of a fixture, in a folder of its own."""
+    tree = folder / case.id / name
+    tree.mkdir(parents=True)
+    (tree / "program.py").write_bytes(case.before if name == "before" else case.after)
+    side = "before" if name == "before" else "after"
+    return Job(
+        name=f"{case.id} {name}",
+        program=Program.SCRIPT,
+        target="program.py",
+        args=(),
+        root=str(tree),
+        cwd=str(tree),
+        search=(str(tree),),
+        world=World.LEGACY if name == "before" else World.PLAIN,
+        sites=plan.sites,
+        side=side,
+        python=python,
+        devices=case.devices,
+        timeout=LIMIT,
+        legacy=case.legacy,
+    )
+
+
+def check(found: Sequence[Tried]) -> None:
+    """No false alarm, and the verdicts rest on code that ran."""
+    faults = {one.case.id: one.faults() for one in found if one.faults() and not one.case.verify}
+    assert not faults, "\n".join(f"{name}: {fault}" for name, listed in faults.items() for fault in listed)
+    edits = [judgement for one in found for judgement in one.report.judgements if not one.case.verify]
+    reached = [judgement for judgement in edits if judgement.verdict is Verdict.EQUIVALENT]
+    assert len(reached) >= 0.95 * len(edits), f"{len(reached)} of {len(edits)} edits were reached"
+
+
+@pytest.fixture(scope="module")
+def on_the_installed_jax(tmp_path_factory: pytest.TempPathFactory) -> list[Tried]:
+    if probe(sys.executable).error:
+        pytest.skip(probe(sys.executable).error)
+    return tried(EXECUTABLE, sys.executable, tmp_path_factory.mktemp("fixtures"))
+
+
+def test_every_pair_is_equivalent_on_the_installed_jax(on_the_installed_jax: list[Tried]) -> None:
+    check(on_the_installed_jax)
+
+
+def test_every_result_runs_on_the_installed_jax(on_the_installed_jax: list[Tried]) -> None:
+    assert not {one.case.id: _last_line(one.after) for one in on_the_installed_jax if _status(one.after) != 0}
+
+
+def test_pairs_that_are_said_to_differ_do(on_the_installed_jax: list[Tried]) -> None:
+    assert not [one.case.id for one in on_the_installed_jax if one.case.verify and not one.faults()]
+
+
+def test_few_pairs_differ() -> None:
+    assert sum(bool(case.verify) for case in EXECUTABLE) <= 0.06 * len(EXECUTABLE)
+
+
+def test_every_pair_is_equivalent_on_an_older_jax(tmp_path: Path, older_python: str) -> None:
+    check(tried(EXECUTABLE[::EVERY], older_python, tmp_path))
+
+
+@pytest.fixture(scope="module")
+def older_python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A Python with the older JAX, installed here."""
+    names = ("python3.11", "python3.12", "python3.13")
+    fitting = next((path for path in map(shutil.which, names) if path and works(path)), None)
+    if fitting is None:
+        pytest.skip(f"no interpreter that JAX {OLDER} has wheels for")
+    home = tmp_path_factory.mktemp("older")
+    subprocess.run([fitting, "-m", "venv", home], check=True, timeout=120)
+    install = [home / "bin" / "python", "-m", "pip", "install", "-q", f"jax=={OLDER}", f"jaxlib=={OLDER}"]
+    done = subprocess.run(install, capture_output=True, text=True, timeout=600)
+    if done.returncode:
+        pytest.skip(f"JAX {OLDER} cannot be installed here: {done.stderr[-200:]}")
+    yield str(home / "bin" / "python")
+    shutil.rmtree(home, ignore_errors=True)
+
+
+def works(python: str) -> bool:
+    """A name on the path may be a stand-in that says there is no such version."""
+    return subprocess.run([python, "-c", ""], capture_output=True, timeout=60).returncode == 0
