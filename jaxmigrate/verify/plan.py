@@ -54,7 +54,9 @@ def plan_rewrite(
             problems.append((path, result.reason))
         elif result.status is Status.REWRITTEN:
             builder.add(path, result)
-    return replace(builder.plan(), problems=(*problems, *builder.problems))
+    plan = builder.plan()
+    # Imports that no edit is about need not be recorded: whatever uses them is.
+    return replace(plan, sites=_needed(plan, plan.edits), problems=(*problems, *plan.problems))
 
 
 def _relative(path: str, top: str) -> str | None:
@@ -307,9 +309,14 @@ def _column(data: bytes, span: Span) -> int:
 def only(plan: Plan, ids: frozenset[int]) -> Plan:
     """The same two versions, of which only these edits are recorded and judged."""
     edits = tuple(edit for edit in plan.edits if edit.id in ids)
+    return replace(plan, edits=edits, sites=_needed(plan, edits))
+
+
+def _needed(plan: Plan, edits: Sequence[Edit]) -> tuple[Site, ...]:
+    """The sites of these edits and the watches of those."""
     wanted = {id_ for edit in edits for id_ in edit.sites}
     wanted |= {id_ for site in plan.sites if site.id in wanted for id_ in site.watched_by}
-    return replace(plan, edits=edits, sites=tuple(site for site in plan.sites if site.id in wanted))
+    return tuple(site for site in plan.sites if site.id in wanted)
 
 
 def loaded_scope(plan: Plan, root: str, program: Program, target: str, cwd: str) -> frozenset[str]:
