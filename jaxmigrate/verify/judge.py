@@ -73,7 +73,7 @@ def judge(
     return Report(
         judgements,
         hazards(traces[0], traces[1]),
-        (*said, *(f"{text} (see edit {(roots or different)[0]})" if different else text for text in odd)),
+        (*said, *ends.alike, *(f"{text} (see edit {(roots or different)[0]})" if different else text for text in odd)),
         program_differs=bool(odd) and not different,
         notes=(*circumstances(before, after, traces[:2]), *ends.notes, *aside, tolerances(case.dtypes, tolerance)),
         runs=runs,
@@ -278,6 +278,8 @@ class _Case:
             return self._noisy(result, noise)
         if result.facts and not result.converted:
             return self._equal(result, watches)
+        if result.cut:
+            return _Ruling(Verdict.NOT_COMPARABLE, ["its value was too large to be recorded"])
         if result.callable and not result.calls and not _carries_function(result):
             return _Ruling(Verdict.NOT_REACHED, ["it gives a function that is never called"])
         return self._by_what_follows(result, watches)

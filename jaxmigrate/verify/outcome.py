@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import signal
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import cast
@@ -42,6 +43,8 @@ class Outcome:
     """Lines of output that are equal."""
     values_differ: bool = False
     """Whether more than the output differs."""
+    alike: list[str] = field(default_factory=list)
+    """Sentences on the unusual ways in which both versions end."""
     missing: frozenset[str] | None = None
     """Names that the migrated program failed to find, if that is how it ended."""
     sampled: int = 0
@@ -86,11 +89,15 @@ def _old_world_failed(before: Traces, after: Traces) -> list[str]:
             continue
         other = failed(new)
         if other is not None and _same_end(old, new):
-            if not any(t.streams for t in (*before.values(), *after.values())) and not old.kinds.get("test"):
-                return [f"both versions fail before any edited place is reached: {failure}"]
+            if not any(_gave_values(t) for t in (*before.values(), *after.values())):
+                return [f"both versions fail before any edited expression was evaluated: {failure}"]
             continue
         return [_sentence(old, failure)]
     return []
+
+
+def _gave_values(trace: Trace) -> bool:
+    return bool(trace.kinds.get("test")) or any(stream in ("value", "call") for _, _, stream in trace.streams)
 
 
 def _sentence(old: Trace, failure: str) -> str:
@@ -108,7 +115,7 @@ def failed(trace: Trace) -> str | None:
             return PYTEST_TROUBLE.get(_status(trace) or 0) or _all_tests_failed(trace)
         return exception(x) + _at(x, trace.process) if x and x.get("type") != "SystemExit" else None
     if status is not None and status < 0:
-        return f"it was ended by signal {-status}"
+        return f"signal {-status} ({signal.strsignal(-status)})"
     return None
 
 
@@ -162,52 +169,82 @@ def ended_early(trace: Trace | None) -> str | None:
     return failed(trace)
 
 
+Said = tuple[int, str]
+"""A process and a sentence on it that begins with its subject and a colon."""
+
+
 def outcome(
     before: Run, after: Run, again: Run, traces: tuple[Traces, Traces, Traces], sites: Sequence[Site], tolerance: Tolerance
 ) -> Outcome:
     """Compare everything but the sites; what the migrated program does not repeat itself is left out."""
-    out, control = Outcome(), Outcome()
-    _compare(control, (traces[1], traces[2]), sites, tolerance, {})
-    noise = {_noise_key(s) for s in control.differences}
-    _compare(out, (traces[0], traces[1]), sites, tolerance, {k: k for k in noise})
-    out.missing = next((names for t in traces[1].values() if (names := _missing(t))), None)
+    out = Outcome()
+    noise = {_subject(said) for said in _compare(Outcome(), traces[1], traces[2], sites, tolerance)}
+    found = list(_compare(out, traces[0], traces[1], sites, tolerance))
+    steady = [said for said in found if _subject(said) not in noise]
+    if len(steady) < len(found):
+        left = len(found) - len(steady)
+        out.notes.append(f"{left} of the things that the program leaves differ between two runs of the migrated program itself")
     if after.timed_out and not before.timed_out:
-        out.differences.insert(
-            0, f"the migrated program was still running at the time limit, the original took {before.seconds:.1f} s"
+        out.differences.append(
+            f"the migrated program was still running at the time limit, the original took {before.seconds:.1f} s"
         )
-        out.values_differ = True
     elif again.timed_out and not after.timed_out:
         out.notes.append("the second run of the migrated program did not end within the time limit")
-    _output(out, (before, after, again), traces, tolerance)
+    out.differences += _together(steady, len(traces[0]))
+    out.values_differ = bool(out.differences)
+    out.missing = next((names for t in traces[1].values() if (names := _missing(t))), None)
+    out.differences += _together(_output(out, (before, after, again), traces, tolerance), len(traces[0]))
+    out.alike = _together(_same_ends(traces[0], traces[1]), len(traces[0]))
     return out
 
 
-def _noise_key(sentence: str) -> str:
-    """The subject of a sentence, which is what two pairs of runs have in common."""
-    return sentence.partition(": ")[0]
+def _subject(said: Said) -> tuple[int, str]:
+    """What two pairs of runs have in common: of a final value the whole name, as chance may spare a part of it."""
+    process, sentence = said
+    final = re.match(r"final value of \w+", sentence)
+    return process, final[0] if final else sentence.partition(": ")[0]
 
 
-def _compare(
-    out: Outcome, pair: tuple[Traces, Traces], sites: Sequence[Site], tolerance: Tolerance, noise: Mapping[str, str]
-) -> None:
-    found: list[str] = []
-    for process in sorted(pair[0]):
-        old, new = pair[0][process], pair[1].get(process)
-        if new is None:
+def _together(said: Iterable[Said], processes: int) -> list[str]:
+    """The sentences, each once, with the processes of which it is true."""
+    of: dict[str, list[int]] = {}
+    for process, sentence in said:
+        of.setdefault(sentence, []).append(process)
+    if processes == 1:
+        return list(of)
+    return [f"{_which(numbers, processes)}, {sentence}" for sentence, numbers in of.items()]
+
+
+def _which(numbers: Sequence[int], processes: int) -> str:
+    if len(numbers) == processes:
+        return "both processes" if processes == 2 else f"all {processes} processes"
+    return f"process {numbers[0]}" if len(numbers) == 1 else f"processes {', '.join(map(str, numbers))}"
+
+
+def _compare(out: Outcome, before: Traces, after: Traces, sites: Sequence[Site], tolerance: Tolerance) -> Iterator[Said]:
+    for process in sorted(before):
+        old, new = before[process], after.get(process)
+        if new is not None:
+            sentences = (
+                *_ends(old, new),
+                *_tests(out, old, new),
+                *_unittests(out, old, new),
+                *_finals(out, old, new, sites, tolerance),
+            )
+            yield from ((process, sentence) for sentence in sentences)
+
+
+def _same_ends(before: Traces, after: Traces) -> Iterator[Said]:
+    """How processes end, where both versions end in the same unusual way."""
+    for process in sorted(before):
+        old, new = before[process], after.get(process)
+        if new is None or not _same_end(old, new):
             continue
-        prefix = f"process {process}, " if len(pair[0]) > 1 else ""
-        sentences = (
-            *_ends(old, new),
-            *_tests(out, old, new),
-            *_unittests(out, old, new),
-            *_finals(out, old, new, sites, tolerance),
-        )
-        found += [prefix + sentence for sentence in sentences]
-    out.differences = [s for s in found if _noise_key(s) not in noise]
-    left = len(found) - len(out.differences)
-    if left:
-        out.notes.append(f"{left} of the things that the program leaves differ between two runs of the migrated program itself")
-    out.values_differ = bool(out.differences)
+        failure, status = failed(old), _status(old)
+        if failure is not None:
+            yield process, f"end: both versions end with {failure}"
+        elif status and old.one("end") is not None and not old.kinds.get("test"):
+            yield process, f"end: both versions end with status {status}"
 
 
 def _ends(old: Trace, new: Trace) -> Iterator[str]:
@@ -311,7 +348,9 @@ NOT_THE_PROGRAMS = ("[Gloo] ",)
 _LITERAL = re.compile(r"\bArray\(shape=")
 
 
-def _output(out: Outcome, runs: tuple[Run, Run, Run], traces: tuple[Traces, Traces, Traces], tolerance: Tolerance) -> None:
+def _output(
+    out: Outcome, runs: tuple[Run, Run, Run], traces: tuple[Traces, Traces, Traces], tolerance: Tolerance
+) -> Iterator[Said]:
     if any(t.kinds.get("test") or _is_pytest(t) for t in traces[0].values()):
         return
     texts = [{p.process: p.stdout for p in run.processes} for run in runs]
@@ -320,14 +359,12 @@ def _output(out: Outcome, runs: tuple[Run, Run, Run], traces: tuple[Traces, Trac
         if any(_LITERAL.search(line) for side in (old, new) for line in side):
             old, new, twice = (_without_contents(side) for side in (old, new, twice))
         noisy = {line for _, come in _changes(twice, new, tolerance) for line in come}
-        prefix = f"process {process}, " if len(texts[0]) > 1 else ""
-        for gone, come in _changes(old, new, tolerance):
-            if not (come and all(line in noisy for line in come)):
-                shown = _quoted(gone), _quoted(come)
-                out.differences.append(f"{prefix}output: {shown[0]} before, {shown[1]} after")
-                break
-        else:
+        changes = _changes(old, new, tolerance)
+        change = next(((gone, come) for gone, come in changes if not come or not noisy.issuperset(come)), None)
+        if change is None:
             out.output += len(old)
+        else:
+            yield process, f"output: {_quoted(change[0])} before, {_quoted(change[1])} after"
 
 
 def lines(text: str) -> list[str]:

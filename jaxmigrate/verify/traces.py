@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -101,8 +102,8 @@ class Found:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What is the same in every run that shows it."""
-        return self.difference.where, self.difference.aspect
+        """What is the same in every run that shows it; chance may spare an element of a list, so these are one."""
+        return re.sub(r"\[\d+\]", "[]", self.difference.where), self.difference.aspect
 
 
 @dataclass(slots=True)
@@ -134,6 +135,8 @@ class SiteResult:
     calls: int = 0
     """How many calls of that function there were in either run, not counting those that give another function."""
     in_trace: bool = False
+    cut: bool = False
+    """Whether a value was too large to be recorded."""
     use: str = ""
     """How the program uses the value, see `compare_site`."""
     refused: list[tuple[int, str, str]] = field(default_factory=list)
@@ -230,6 +233,7 @@ def _look(result: SiteResult, event: Event) -> None:
         result.calls += not _is_function(event)
     elif kind == "hit" and _is_function(event):
         result.callable = True
+    result.cut |= event.value.get("k") == "cut"
 
 
 def _is_none(event: Event) -> bool:
@@ -327,7 +331,8 @@ def _examine(result: SiteResult, old: Event, new: Event, tolerance: Tolerance) -
             out.notes += part.notes
             out.dtypes |= part.dtypes
         return out, any(_abstract(cast(Json, v)) for v in old.value.values())
-    if result.use == "discarded" and (_is_none(old) or _is_none(new)):
+    if (_is_none(old) and _is_none(new)) or (result.use == "discarded" and (_is_none(old) or _is_none(new))):
+        # None tells nothing: what the call did shows later, or not at all.
         return out, False
     truths = truth(old.value), truth(new.value)
     if result.use == "truth" and None not in truths:

@@ -216,8 +216,16 @@ def test_a_part_within_a_compared_place_may_stay_unreached() -> None:
 
 
 def test_values_that_were_cut_are_no_evidence() -> None:
-    cut = hit({"k": "cut"})
-    assert verdicts(plan(site()), process(cut), process(cut)) == [NOT_COMPARABLE]
+    cut = process(hit({"k": "cut"}), final(x=array(X)))
+    assert verdicts(plan(site()), cut, cut) == [NOT_COMPARABLE]
+
+
+def test_none_is_no_evidence_but_what_follows_is() -> None:
+    none = hit(scalar(None))
+    assert verdicts(plan(site()), process(none), process(none)) == [NOT_COMPARABLE]
+    later = process(none, final(x=array(X)))
+    assert only(plan(site()), later, later).evidence == ("ran once in both; 1 value downstream equal",)
+    assert verdicts(plan(site()), process(none), process(V)) == [DIFFERENT]
 
 
 def test_an_edit_without_an_expression_is_not_comparable() -> None:
@@ -548,6 +556,35 @@ def test_final_values_that_are_random_do_not_count() -> None:
     assert any("differ between two runs" in note for note in found.notes)
 
 
+def test_chance_may_spare_a_part_of_a_final_value() -> None:
+    def places(*values: int) -> ProcessRun:
+        return process(V, final(p=seq(*map(scalar, values))))
+
+    assert not report(plan(site()), places(3, 4), places(4, 3), places(4, 5)).program_differs
+
+
+def test_chance_may_spare_an_element_of_a_list() -> None:
+    def values(*numbers: int) -> ProcessRun:
+        return process(hit(seq(*map(scalar, numbers))))
+
+    assert verdicts(plan(site()), values(3, 4), values(4, 3), values(4, 5)) == [NONDETERMINISTIC]
+
+
+@pytest.mark.parametrize(
+    ("end", "status", "sentence"),
+    [
+        (failed("ValueError", "on purpose"), 1, "end: both versions end with ValueError: on purpose"),
+        (None, -11, "end: both versions end with signal 11 (Segmentation fault)"),
+        ({"e": "end", "status": 3, "x": None}, 3, "end: both versions end with status 3"),
+    ],
+)
+def test_the_same_unusual_end_is_mentioned(end: Record | None, status: int, sentence: str) -> None:
+    ended = process(V, end=end, status=status)
+    found = report(plan(site()), ended, ended)
+    assert found.program == (sentence,)
+    assert not found.program_differs
+
+
 def test_tests_by_outcome() -> None:
     def tests(a: str, b: str) -> ProcessRun:
         return process(V, of_test("t.py::a", a), of_test("t.py::b", b, error("AssertionError") if b == "failed" else None))
@@ -637,7 +674,9 @@ def test_an_original_that_fails() -> None:
 
 def test_both_fail_the_same_way() -> None:
     bad = process(end=failed("ValueError"))
-    assert "both versions fail before any edited place" in errors(run(bad, name="before"), run(bad))[0]
+    assert "both versions fail before any edited expression was evaluated" in errors(run(bad, name="before"), run(bad))[0]
+    imported = process(reach(), end=failed("FileNotFoundError", "data.txt"))
+    assert "FileNotFoundError: data.txt" in errors(run(imported, name="before"), run(imported))[0]
     judged = process(V, end=failed("ValueError"))
     assert errors(run(judged, name="before"), run(judged)) == ()
     assert errors(run(judged, name="before"), run(process(V, end=failed("AttributeError")))) != ()
@@ -712,6 +751,13 @@ def test_one_judgement_over_all_processes() -> None:
     (found,) = judge(plan(site()), good, bad, bad).judgements
     assert (found.verdict, found.process) == (DIFFERENT, 1)
     assert found.evidence[0].startswith("process 1, evaluation 1: ")
+
+
+def test_what_all_processes_show_is_said_once() -> None:
+    good, bad = both(lambda p: [V, final(x=scalar(1))]), both(lambda p: [V, final(x=scalar(2))])
+    assert judge(plan(site()), good, bad, bad).program == ("both processes, final value of x: value 1 before, 2 after",)
+    bad = both(lambda p: [V, final(x=scalar(1 + p))])
+    assert judge(plan(site()), good, bad, bad).program == ("process 1, final value of x: value 1 before, 2 after",)
 
 
 def hazard(kind: str, key: str, value: object) -> Record:
