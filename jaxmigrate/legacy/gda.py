@@ -222,6 +222,8 @@ class GlobalDeviceArray:
             _ = device_buffers[0]  # The first buffer was looked at before they were counted.
         self._device_buffers: Sequence[Buffer] | None = device_buffers
         self._gda_fast_path_args = _gda_fast_path_args
+        if state.version < (0, 3, 24):
+            self._current_process = jax.process_index()
         fast = _gda_fast_path_args
         self._local_devices = local_devices(global_mesh) if fast is None else fast.local_devices
         if _enable_checks:
@@ -296,6 +298,12 @@ class GlobalDeviceArray:
         """The shards of this process, in the order of the mesh."""
         self._check_if_deleted()
         return self._create_local_shards()
+
+    @property
+    def _local_shards(self) -> Sequence[Shard]:
+        if state.version >= (0, 3, 5):
+            raise AttributeError("'GlobalDeviceArray' object has no attribute '_local_shards'")
+        return self.local_shards
 
     def _create_local_shards(self) -> Sequence[Shard]:
         places = self._places()

@@ -245,6 +245,14 @@ def check_any_sequence_as_axes_until_0_3_1():
     for axes in (["x", "y"], ("x", "y")):
         x = array.from_callback((8, 2), mesh(), axes, lambda index: WHOLE[index])
         assert x.local_shards[1].index == (slice(0, 2), slice(1, 2))
+        assert x._local_shards is x.local_shards
+        assert x._current_process == 0
+    assert not hasattr(x, "aval")
+
+
+def check_private_names_that_were_gone():
+    assert not hasattr(gda("x"), "_local_shards")
+    assert not hasattr(gda("x"), "_current_process")
 
 
 def check_conversion_keeps_the_data_where_they_are():
