@@ -618,7 +618,8 @@ class _Diff:
         if self.same(b.value, a.value):
             self.equal.append((b.value, a.value))
             return self._slice(b.slice, a.slice)
-        if self.same(b.slice, a.slice) and not self._converted(b.value, a.value):
+        alike = type(b.value) is type(a.value) and is_chain(b.value) == is_chain(a.value)
+        if alike and self.same(b.slice, a.slice) and not self._converted(b.value, a.value):
             self.expression(b.value, a.value)
             return True
         if isinstance(b.value, ast.Call) and isinstance(a.value, ast.Call):

@@ -65,6 +65,12 @@ EXPRESSIONS = {
         "x = a.addressable_shards[2].data[0]",
         ["value: a.device_buffers[2] -> a.addressable_shards[2].data[0]"],
     ),
+    "an equal index of something else": (
+        "x = a.device_buffers[0]",
+        "x = a.addressable_data(0)[0]",
+        ["value: a.device_buffers[0] -> a.addressable_data(0)[0]"],
+    ),
+    "an equal index of what has another name": ("x = a.old[0]", "x = a.new[0]", ["value: a.old -> a.new"]),
     "arguments are smaller than the call": ("f(a.device(), b)", "f(a.device, b)", ["value: a.device() -> a.device"]),
     "both: another function, and an argument that changed": (
         "x = pjit(g(a.device()), in_axis_resources=s)",
