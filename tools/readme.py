@@ -28,6 +28,10 @@ EXAMPLE = {
 }
 """The codemod that CONTRIBUTING.md adds; not one of ours yet. A test applies the patch to a copy and runs its tests."""
 DEMO = ("rewrite", "--diff", "--exit-zero", "fixtures/demo")
+DEMO_RUN = ("verify", "-m", "petrel.train")
+WRONG = ("verify", "--against", "fixtures/global-device-array/from-callback/before.py", "tests/verify/mutants/axes-swapped-1.py")
+VARIES = re.compile(r"(?<=JAX )\d+\.\d+[.\d]*|(?<=Python )\d+\.\d+[.\d]*|\(\d+ files\)")
+"""What differs between installations and checkouts in what `verify` prints."""
 SHOWN = 2
 """Files of the demo's patch that are shown at once; the rest is folded."""
 
@@ -111,8 +115,35 @@ def _patch(place: str, old: str, new: str) -> str:
     return text if old else text.replace(f"--- a/{place}", "--- /dev/null", 1)
 
 
+def verified() -> str:
+    """What ``verify`` prints of the demo: two of its files and the end, the whole of it folded."""
+    text = _run(*DEMO_RUN, folder="fixtures/demo")
+    entries = re.split(r"^(?=\S)", text, flags=re.MULTILINE)
+    chosen = [entry for entry in entries if entry.startswith(("petrel/data.py", "petrel/memory.py"))]
+    shown = _block("text", "".join([*chosen, "...\n", entries[-1]]))
+    return f"{shown}\n{_folded('All of it', _block('text', text))}"
+
+
+def different() -> str:
+    """What ``verify`` prints of a migration that swaps two axes."""
+    command = _block("sh", f"jaxmigrate {' '.join(WRONG)}\n")
+    return f"{command}\n{_block('text', _run(*WRONG))}"
+
+
+def same(old: str, new: str) -> bool:
+    """Whether two states of a document differ in nothing but versions and the like."""
+    return VARIES.sub("", old) == VARIES.sub("", new)
+
+
 PARTS: dict[str, dict[str, Callable[[], str]]] = {
-    "README.md": {"demo": demo, "report": report, "codemods": codemods, "options": options},
+    "README.md": {
+        "demo": demo,
+        "report": report,
+        "codemods": codemods,
+        "options": options,
+        "verify": verified,
+        "verify-different": different,
+    },
     "CONTRIBUTING.md": {"example": example},
 }
 
@@ -135,7 +166,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a file is out of date")
     only_check = parser.parse_args().check
     fresh = {name: refreshed(name) for name in PARTS}
-    stale = [name for name, text in fresh.items() if text != (ROOT / name).read_text(encoding="utf-8")]
+    stale = [name for name, text in fresh.items() if not same(text, (ROOT / name).read_text(encoding="utf-8"))]
     for name in stale:
         print(f"{name}: {'out of date, run python tools/readme.py' if only_check else 'refreshed'}")
         if not only_check:
@@ -147,9 +178,9 @@ def _command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "jaxmigrate", *arguments]
 
 
-def _run(*arguments: str) -> str:
-    done = subprocess.run(_command(*arguments), cwd=ROOT, capture_output=True, check=False)
-    if done.returncode:
+def _run(*arguments: str, folder: str = ".") -> str:
+    done = subprocess.run(_command(*arguments), cwd=ROOT / folder, capture_output=True, check=False)
+    if done.returncode > (1 if arguments[0] == "verify" else 0):
         raise SystemExit(f"jaxmigrate {' '.join(arguments)}: exit status {done.returncode}\n{done.stderr.decode()}")
     return done.stdout.decode()
 

@@ -263,5 +263,6 @@ def _rendered(report: Report, shape: Shape, terminal: bool) -> str:
     if color is None:
         plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
         color = terminal and shape.output is None and not plain
-    width = get_terminal_size((100, 24)).columns if terminal and shape.output is None else 100
+    for_screen = shape.output is None and (terminal or color)
+    width = get_terminal_size((100, 24)).columns if for_screen else None
     return verify_text.render(report, width=width, color=color, require=shape.require)

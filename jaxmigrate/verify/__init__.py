@@ -16,7 +16,7 @@ from jaxmigrate.model import Settings, Version
 from jaxmigrate.verify.copy import Workspace, root_of
 from jaxmigrate.verify.judge import judge
 from jaxmigrate.verify.launch import probe, run_all
-from jaxmigrate.verify.model import Job, Plan, Program, Report, Run, Tolerance, World
+from jaxmigrate.verify.model import Edit, Job, Plan, Program, Report, Run, Tolerance, World
 from jaxmigrate.verify.plan import PlanError, loaded_scope, only, plan_against, plan_rewrite
 
 OLDEST_EMULATION = Version.parse("0.9.0")
@@ -72,19 +72,25 @@ def verify(request: Request, say: Callable[[str], None] = lambda _: None) -> Rep
 def verified(request: Request, say: Callable[[str], None] = lambda _: None) -> tuple[Plan, Report]:
     """The plan and what the runs say of it."""
     root = root_of_request(request)
-    plan = _plan(request, root)
+    plan, scope = _plan(request, root)
     error = _unfit(request)
     if error or not plan.edits:
         return plan, Report((), errors=(error,) if error else (), notes=_notes(plan), command=request.command)
     with Workspace(root, plan, cwd=request.cwd, target=_script(request), inputs=request.inputs) as workspace:
         times = "once as it was and twice as it became"
         say(f"jaxmigrate executes {request.target} {times}, in copies of {_shown(root)} ({workspace.files} files)")
-        scope = loaded_scope(plan, root, request.program, request.target, request.cwd)
         runs = _run(request, plan, root, workspace, tuple(sorted(scope)))
         report = judge(
             plan, runs["before"], runs["after"], runs["again"], tolerance=request.tolerance, scope=scope, command=request.command
         )
-        return plan, replace(report, notes=(*report.notes, *_notes(plan), *_left_out(workspace)))
+    judgements = tuple(replace(j, edit=_as_seen(j.edit, root, request.cwd)) for j in report.judgements)
+    return plan, replace(report, judgements=judgements, notes=(*report.notes, *_notes(plan), *_left_out(workspace)))
+
+
+def _as_seen(edit: Edit, root: str, cwd: str) -> Edit:
+    """The edit with its path as one would write it in the working directory."""
+    path = os.path.relpath(os.path.join(root, edit.path), cwd)
+    return edit if path.startswith("..") else replace(edit, path=path.replace(os.sep, "/"))
 
 
 def root_of_request(request: Request) -> str:
@@ -98,7 +104,8 @@ def _script(request: Request) -> str | None:
     return None if request.program is Program.MODULE else request.target.partition("::")[0]
 
 
-def _plan(request: Request, root: str) -> Plan:
+def _plan(request: Request, root: str) -> tuple[Plan, frozenset[str]]:
+    """The edits to judge, and the files that the program may load; the edits in these are numbered first."""
     if request.against is not None:
         if not os.path.exists(request.against):
             raise WrongRequest(f"--against: {request.against!r} does not exist")
@@ -108,11 +115,14 @@ def _plan(request: Request, root: str) -> Plan:
             raise WrongRequest(str(error)) from None
     else:
         plan = plan_rewrite(root, request.settings, paths=request.paths, exclude=request.exclude, base=request.exclude_base)
+    scope = loaded_scope(plan, root, request.program, request.target, request.cwd)
+    edits = sorted(plan.edits, key=lambda edit: edit.path not in scope)
+    plan = replace(plan, edits=tuple(replace(edit, id=number) for number, edit in enumerate(edits, 1)))
     unknown = request.edits - {edit.id for edit in plan.edits}
     if unknown:
         ids = ", ".join(map(str, sorted(unknown)))
         raise WrongRequest(f"--edit: there is no edit {ids}; the report numbers them from 1 to {len(plan.edits)}")
-    return only(plan, request.edits) if request.edits else plan
+    return (only(plan, request.edits) if request.edits else plan), scope
 
 
 def _unfit(request: Request) -> str:
