@@ -66,6 +66,7 @@ import importlib.machinery
 import importlib.util
 import json
 import os
+import runpy
 import signal
 import threading
 import traceback
@@ -75,6 +76,7 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Op
 import numpy as np
 
 Json = Dict[str, Any]
+runner: Any = runpy
 Bounds = List[List[Optional[int]]]
 
 FULL_HITS = 20
@@ -88,8 +90,10 @@ MAX_VALUE = 4 << 20
 MAX_RECORDS = 64 << 20
 MAX_WHOLE = 64 << 20
 """Bytes of an array up to which it is put together in memory; a larger one is hashed in slabs."""
-MAX_OFTEN = 16 << 20
-"""Bytes of an array up to which it is hashed at every recorded hit; a larger one only at the first two."""
+MAX_HASHED = 256 << 20
+"""Bytes of a value that are hashed; of the rest there are samples."""
+MAX_OFTEN = 8 << 20
+"""Bytes of a value that are hashed from the third hit on."""
 
 CUT: Json = {"k": "cut"}
 
@@ -132,8 +136,8 @@ class _Describer:
     """Describes one value within bounds of size, depth and memory."""
 
     def __init__(self, often: bool = False) -> None:
-        self.often = often
         self.room = MAX_VALUE
+        self.hashed = MAX_OFTEN if often else MAX_HASHED
         self.abstract = False
         self.open: Set[int] = set()
 
@@ -250,9 +254,16 @@ class _Describer:
         return described
 
     def _digest(self, array: Any) -> Json:
-        found = digest(array, hashed=not self.often or array.nbytes <= MAX_OFTEN)
+        found = digest(array, self._hashes(array.nbytes))
         self.room -= len(found["b"]) + 64
         return found
+
+    def _hashes(self, size: int) -> bool:
+        """Whether so many bytes more are to be hashed."""
+        if size > self.hashed:
+            return False
+        self.hashed -= size
+        return True
 
     def _exception(self, x: Any, depth: int) -> Json:
         return dict(exception(x), k="exception")
@@ -381,7 +392,7 @@ class _Describer:
             return digests[0]
         total = int(np.prod(shape)) * values[0].dtype.itemsize
         if total > MAX_WHOLE:
-            return _slabs(shape, shards, values, hashed=not self.often)
+            return _slabs(shape, shards, values, self._hashes(total))
         return self._digest(_assemble(shape, shards, values))
 
     def _shard(self, x: Any, depth: int) -> Json:
@@ -1720,6 +1731,21 @@ class Compiler:
         get_code.__code__ = get_code.__code__.replace(co_filename=name)  # Tracebacks leave out the import system's own frames.
         importlib.machinery.SourceFileLoader.get_code = get_code  # type: ignore[method-assign, assignment]
 
+    def hook_paths(self) -> None:
+        """Have what `runpy.run_path` runs compiled here too."""
+        original = runner._get_code_from_file
+
+        def get_code_from_file(*args: str) -> Any:
+            found, path = original(*args), os.fsdecode(args[-1])
+            relative = self.relative(path)
+            if relative not in self.marks or relative is None:
+                return found
+            with open(path, "rb") as file:
+                code = self.code(file.read(), path, relative)
+            return (code, path) if isinstance(found, tuple) else code
+
+        runner._get_code_from_file = get_code_from_file
+
 
 _PLAIN_LOADER = importlib.machinery.SourceFileLoader.source_to_code
 
@@ -1950,6 +1976,7 @@ def run(job: Json, preloaded: bool = False) -> int:
     atexit.register(ending.write)
     publish(recorder)
     compiler.hook()
+    compiler.hook_paths()
     if job.get("world") == "legacy":
         job["chosen"] = choose_legacy(job)
         _for_children(job)
@@ -2039,13 +2066,12 @@ def _flush() -> None:
 
 
 def _join_threads() -> None:
-    """Wait as the interpreter does before it ends, while what the threads leave can still be looked at."""
-    for thread in threading.enumerate():
-        if thread is not threading.current_thread() and not thread.daemon:
-            try:
-                thread.join()
-            except (RuntimeError, KeyboardInterrupt):
-                continue
+    """Wait for threads as the interpreter does before it ends, while what they leave can still be looked at."""
+    shut_down: Any = threading._shutdown  # type: ignore[attr-defined]
+    try:
+        shut_down()
+    except BaseException as error:
+        _report(error)
 
 
 def _main_module(path: str) -> types.ModuleType:
@@ -2109,13 +2135,10 @@ def _script(job: Json, compiler: Compiler, recorder: Recorder) -> int:
 
 
 def _module(job: Json, compiler: Compiler, recorder: Recorder) -> int:
-    import runpy
-
     sys.argv[:] = ["-m", *job.get("args", ())]
     _search(job, os.getcwd())
-    details: Any = runpy._get_module_details  # type: ignore[attr-defined]
     try:
-        _, spec, code = details(job["target"])
+        _, spec, code = runner._get_module_details(job["target"])
     except ImportError as error:
         print("{}: {}".format(sys.executable, error), file=sys.stderr)
         return 1
@@ -2163,8 +2186,8 @@ def _pytest(job: Json, compiler: Compiler, recorder: Recorder) -> int:
     import pytest
 
     _hook_rewriting(compiler)
-    options = ["-p", "no:randomly", "-p", "no:cacheprovider"]
-    if importlib.util.find_spec("xdist") is not None:
+    options = ["-p", "no:randomly"]
+    if importlib.util.find_spec("xdist") is not None and not os.environ.get("PYTEST_DISABLE_PLUGIN_AUTOLOAD"):
         options.extend(["-n", "0"])
     return int(pytest.main([*options, job["target"], *job.get("args", ())], plugins=[_Plugin(recorder)]))
 
@@ -2191,10 +2214,12 @@ def _final(job: Json, log: Log) -> None:
     if job["program"] == "pytest" or os.getpid() != log.pid:
         return
     found = {}
+    describer = _Describer()
     for name, value in list(vars(sys.modules["__main__"]).items()):
-        if name.startswith("_") or isinstance(type(value), types.ModuleType):
+        if name.startswith("_"):
             continue
-        described = describe(value)
+        describer.room = MAX_VALUE
+        described = describer.value(value)
         if described["k"] in _FINAL:
             found[name] = described
     log.write({"e": "final", "v": found})

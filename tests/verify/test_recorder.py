@@ -540,6 +540,15 @@ class TestTheProgramDoesNotNotice:
         assert scalar(out.values(0)[0]) == 2
         assert {r["path"] for r in out.of("load")} == {"pkg/__init__.py", "pkg/__main__.py", "pkg/other.py"}
 
+    def test_a_path_is_run_by_the_program(self, bench: Bench) -> None:
+        files = {
+            "main.py": "import runpy, sys\nx = runpy.run_path('other.py', run_name='__main__')['y']\n",
+            "other.py": "y = 1 + 1\nprint(__name__, __file__)\n",
+        }
+        out = bench.run(files, [("other.py", value("1 + 1"))])
+        assert (out.stdout, scalar(out.final["x"])) == (bench.plain("main.py").stdout, 2)
+        assert [scalar(v) for v in out.values(0)] == [2]
+
     def test_a_module_that_is_not_there(self, bench: Bench) -> None:
         out = bench.run({"a.py": ""}, program="module", target="nothing")
         plain = bench.plain("-m", "nothing")
@@ -573,6 +582,8 @@ class TestTheProgramDoesNotNotice:
             ("sys.exit(None)", 0, ""),
             ("raise SystemExit([1])", 1, "[1]\n"),
             ("import threading; threading.Thread(target=lambda: time.sleep(0.2) or print('late')).start()", 0, ""),
+            ("from concurrent.futures import ThreadPoolExecutor as T; t = T(2); print(t.submit(len, 'ab').result())", 0, ""),
+            ("import threading; threading.Thread(target=lambda: time.sleep(0.3) or globals().update(x=1)).start(); x = 2", 0, ""),
             ("import atexit; atexit.register(print, 'over')", 0, ""),
             ("sys.stdout.close()", 0, ""),
             ("os.closerange(3, 1000)", 0, ""),
