@@ -153,10 +153,6 @@ class Tree:
         lines[0] = lines[0][span.column :]
         return b"".join(lines).decode("utf-8", "replace")[:_TEXT]
 
-    def character(self, span: Span) -> int:
-        """The column of a span's start, in characters."""
-        return len(self._lines[span.line - 1][: span.column].decode("utf-8", "replace"))
-
 
 def _lines(text: str | bytes) -> list[bytes]:
     """Lines in UTF-8 as the parser counts them: only the three line endings end a line."""
