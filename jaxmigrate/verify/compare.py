@@ -38,6 +38,10 @@ MESH = "global_mesh"
 GONE = re.compile(r"--(?:no)?(?:jax_array|jax_parallel_functions_output_gda)(?:=.*)?|JAX_ARRAY|JAX_PARALLEL_FUNCTIONS_OUTPUT_GDA")
 """Arguments and variables for flags that JAX has no more: command lines and environments lose them."""
 
+OURS = "JAXMIGRATE_"
+SET_FOR_RUNS = ("TMPDIR", "TEMP", "TMP", "PWD", "OLDPWD", "PYTHONPATH", "PYTHONHASHSEED", "XLA_FLAGS", "JAX_PLATFORMS")
+"""Environment variables that are not the program's but differ between the runs."""
+
 LAYOUT = frozenset({"opaque", "sharding", "spec", "mesh"})
 """Kinds that say how something is to be placed; where one replaces another, what they place is compared, not they."""
 
@@ -542,7 +546,7 @@ def _map(c: _Context, before: Json, after: Json, where: str) -> None:
     if before.get("t") != after.get("t"):
         c.out.facts += 1
         c.out.differ("type", before.get("t"), after.get("t"), where)
-    old, new = _pairs(before), _pairs(after)
+    old, new = _without_ours(_pairs(before)), _without_ours(_pairs(after))
     if any(_silent(k) for side in (old, new) for k, _ in side.values()):
         # Keyed by classes or functions, which are others now and may have become one.
         old, new = ({name: pair for name, pair in side.items() if not _silent(pair[0])} for side in (old, new))
@@ -555,18 +559,21 @@ def _map(c: _Context, before: Json, after: Json, where: str) -> None:
         named = old[key][0] if key in old else new[key][0]
         name = _described(named)
         if key not in old or key not in new:
-            if _gone(named) or _ours(named):
+            if _gone(named):
                 continue
             c.out.facts += 1
             texts = ("there", "missing") if key in old else ("missing", "there")
             c.out.differ("keys", *texts, f"{where}[{name}]")
-        elif not _ours(named):
+        else:
             _value(c, old[key][1], new[key][1], f"{where}[{name}]")
 
 
-def _ours(key: Json) -> bool:
-    """Whether this is a variable that we put into the environment of the runs."""
-    return key.get("t") == "str" and str(key.get("v")).startswith("JAXMIGRATE_")
+def _without_ours(pairs: dict[str, tuple[Json, Json]]) -> dict[str, tuple[Json, Json]]:
+    """An environment without the variables that we set for the runs."""
+    names = {key: str(k.get("v")) for key, (k, _) in pairs.items() if k.get("t") == "str"}
+    if not any(name.startswith(OURS) for name in names.values()):
+        return pairs
+    return {key: pair for key, pair in pairs.items() if not names.get(key, "").startswith((OURS, *SET_FOR_RUNS))}
 
 
 def _pairs(value: Json) -> dict[str, tuple[Json, Json]]:

@@ -207,8 +207,13 @@ def test_arguments_and_variables_of_flags_that_are_gone() -> None:
     env = {"k": "map", "t": "dict", "n": 2, "v": [[scalar("JAX_ARRAY"), scalar("1")], [scalar("HOME"), scalar("/")]]}
     assert aspects(env, env | {"n": 1, "v": env["v"][1:]}) == []
     assert aspects(env, env | {"n": 1, "v": env["v"][:1]}) == ["keys"]
-    ours = {"k": "map", "t": "dict", "v": [[scalar("JAXMIGRATE_RUN"), scalar("1")], [scalar("A"), scalar("1")]]}
-    assert aspects(ours, ours | {"v": [[scalar("JAXMIGRATE_RUN"), scalar("2")], ours["v"][1]]}) == []
+
+
+def test_variables_that_we_set_are_not_the_programs() -> None:
+    ours = options(JAXMIGRATE_RUN=scalar("1"), TMPDIR=scalar("/a"), A=scalar("1"))
+    assert aspects(ours, options(JAXMIGRATE_RUN=scalar("2"), TMPDIR=scalar("/b"), A=scalar("1"))) == []
+    assert aspects(ours, options(JAXMIGRATE_RUN=scalar("2"), TMPDIR=scalar("/b"), A=scalar("2"))) == ["value"]
+    assert aspects(options(TMPDIR=scalar("/a")), options(TMPDIR=scalar("/b"))) == ["value"]
 
 
 def test_large_integers_without_a_differing_sample_still_differ_by_hash() -> None:
