@@ -295,7 +295,7 @@ def run_all(jobs: Sequence[Job], folder: Path) -> dict[str, Run]:
 def at_once(jobs: Sequence[Job]) -> int:
     """How many of these jobs to run at the same time."""
     crowd = max((job.processes for job in jobs), default=1)
-    if any(job.platform != "cpu" or _shares(Path(job.root)) for job in jobs):
+    if any(job.platform != "cpu" or _shares(Path(job.root), job.scope) for job in jobs):
         return 1
     return max(1, min(len(jobs), _processors() // crowd))
 
@@ -305,6 +305,7 @@ def _processors() -> int:
 
 
 @functools.cache
-def _shares(root: Path) -> bool:
+def _shares(root: Path, scope: tuple[str, ...]) -> bool:
     """Whether a program may use a file or port outside of its copy, which two runs at once would both take."""
-    return any(_SHARED.search(path.read_bytes()) for path in root.rglob("*.py") if path.is_file())
+    files = (root / name for name in scope) if scope else root.rglob("*.py")
+    return any(_SHARED.search(path.read_bytes()) for path in files if path.is_file())

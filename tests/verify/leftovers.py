@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import secrets
 from pathlib import Path
 
-from jaxmigrate.verify.processes import TOKEN
+MARK = "JAXMIGRATE_TEST"
+"""Inherited by every process that a test starts, and by no other run on this machine."""
+os.environ[MARK] = secrets.token_hex(8)
 
 
 def marked(mark: str) -> dict[int, str]:
@@ -24,8 +27,8 @@ def marked(mark: str) -> dict[int, str]:
 
 
 def of_runs() -> dict[int, str]:
-    """The processes of any run of this test's process, all of which carry its own mark."""
-    return marked(f"{TOKEN}=")
+    """The processes that the tests of this process started and that are still there."""
+    return marked(f"{MARK}={os.environ[MARK]}")
 
 
 def children() -> dict[int, str]:

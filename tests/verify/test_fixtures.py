@@ -24,7 +24,7 @@ OLDER = "0.9.2"
 """The JAX besides the installed one on which all pairs must hold."""
 EVERY = 1
 """Of how many fixtures one is tried on the older JAX."""
-LIMIT = 60.0
+LIMIT = 120.0
 FINE = {Verdict.EQUIVALENT, Verdict.NOT_REACHED}
 
 EXECUTABLE = [case for case in CASES if case.executable]
