@@ -1767,7 +1767,7 @@ class _AfterImport:
             execute, then = loader.exec_module, self.then
 
             def exec_module(module: Any) -> None:
-                del loader.exec_module
+                vars(loader).pop("exec_module", None)
                 execute(module)
                 then()
 
@@ -1795,6 +1795,10 @@ def prepare_jax(job: Json, log: Log) -> None:
 
 
 def _prepare_jax(job: Json, log: Log) -> None:
+    for name in ("jax._src.source_info_util", "jax._src.traceback_util"):
+        exclude = getattr(sys.modules.get(name), "register_exclusion", None)
+        if exclude is not None:
+            exclude(__file__)  # JAX names the program's lines, not ours.
     if job.get("processes", 1) > 1:
         _connect(job)
     if job.get("world") == "legacy":
@@ -1981,8 +1985,8 @@ def run(job: Json, preloaded: bool = False) -> int:
         job["chosen"] = choose_legacy(job)
         _for_children(job)
     start(job, log)
-    if job.get("world") == "legacy" or job.get("processes", 1) > 1:
-        when_imported("jax", functools.partial(prepare_jax, job, log))
+    when_imported("jax", functools.partial(prepare_jax, job, log))
+    if job.get("world") == "legacy":
         when_imported("jaxlib", functools.partial(importlib.import_module, "jax"))
     return _program(job, compiler, recorder, ending)
 

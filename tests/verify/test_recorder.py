@@ -900,6 +900,23 @@ class TestCallables:
         assert scalar(out.final["n"]) == 1
         assert out.status == 0, out.stderr
 
+    def test_jax_names_the_program_s_lines(self, bench: Bench) -> None:
+        source = JAX + textwrap.dedent("""
+            f = jax.jit(lambda x: x.no_such_name)
+            def g(x): return f(x)
+            try:
+                jax.make_jaxpr(g)(1.0)
+            except AttributeError as error:
+                import traceback
+                traceback.print_exc()
+            print(jax.make_jaxpr(jax.jit(lambda x: x + 1))(1.0).pretty_print(source_info=True))
+            """)
+        out = bench.run(source, [value("jax.jit(lambda x: x.no_such_name)"), value("f(x)"), value("jax.jit(lambda x: x + 1)")])
+        plain = bench.plain("main.py")
+        assert out.stdout == plain.stdout
+        # JAX builds tracebacks anew from frames that have ended, whose last column is that of our `raise`.
+        assert without_carets(out.stderr) == without_carets(plain.stderr)
+
     def test_recursion_and_identity_by_name(self) -> None:
         source = "import pickle, copy, sys\ndef f(n): return n and f(n - 1) + 1\nsys.modules['p'] = type(sys)('p'); sys.modules['p'].f = f\nx = f(30)\ny = pickle.loads(pickle.dumps(f)) is f\nz = copy.deepcopy(f) == f\n"
         records, namespace = in_process(source, [watch("def f(n): return n and f(n - 1) + 1")])
@@ -1095,6 +1112,10 @@ n = jax.device_count()
             ]
             assert (b["replicated"], array_of(b["v"], ())) == (True, 6.0)
             assert out.of("backend")[0]["devices"] == 4
+
+
+def without_carets(text: str) -> list[str]:
+    return [line for line in text.splitlines() if set(line) - set(" ~^")]
 
 
 LEGACY: Record = {"world": "legacy", "legacy": {"package": str(RECORDER.parents[1] / "legacy"), "version": "auto"}}
