@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import shutil
 import stat
 import subprocess
 import tempfile
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Self
@@ -23,6 +25,8 @@ MAX_FILE = 20_000_000
 MAX_TREE = 500_000_000
 """Bytes that are copied of a tree."""
 MAX_FILES = 50_000
+MAX_LOOSE = 2000
+"""Files that are taken from a folder that is no checkout and no project, the nearest first: it may be a home, or ``/tmp``."""
 _PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
 _NEVER = frozenset(
     {
@@ -151,6 +155,8 @@ class Workspace:
                 continue
             size += status.st_size
             self.files += _copy_file(source, os.path.join(copy, name))
+        if len(names) >= MAX_LOOSE and is_loose(self._tree):
+            self.left_out.append(f"all but the {MAX_LOOSE} nearest files")
         for name in names:
             _keep_folder_modes(self._tree, copy, os.path.dirname(name))
 
@@ -201,11 +207,16 @@ def _inside(path: str, folder: str) -> bool:
     return os.path.commonpath([path, folder]) == folder
 
 
+def is_loose(tree: str) -> bool:
+    """Whether nothing says that this folder is a tree of its own."""
+    return git_root(tree) is None and not any(os.path.isfile(os.path.join(tree, name)) for name in _PROJECT_FILES)
+
+
 def listed(tree: str) -> Iterator[str]:
     """The files of a tree, relative to it: what git knows or would add, else all but environments and caches."""
     names = _git_files(tree) if git_root(tree) else []
     if not names:
-        yield from _walk(tree)
+        yield from itertools.islice(_walk(tree), MAX_LOOSE if is_loose(tree) else None)
         return
     environments = tuple(name[: -len("pyvenv.cfg")] for name in names if name.endswith("/pyvenv.cfg"))
     for name in names:
@@ -229,10 +240,10 @@ def _git_files(tree: str) -> list[str]:
 
 
 def _walk(tree: str, *, everything: bool = False) -> Iterator[str]:
-    """The files below a folder, those behind links included, but no link that leads back to where it is."""
-    pending: list[tuple[str, tuple[str, ...]]] = [("", (os.path.realpath(tree),))]
+    """The files below a folder, the nearest first; those behind links too, but no link that leads back to where it is."""
+    pending: deque[tuple[str, tuple[str, ...]]] = deque([("", (os.path.realpath(tree),))])
     while pending:
-        folder, above = pending.pop()
+        folder, above = pending.popleft()
         try:
             entries = sorted(os.scandir(os.path.join(tree, folder)), key=lambda entry: entry.name)
         except OSError:

@@ -8,9 +8,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from jaxmigrate import runner
-from jaxmigrate.discovery import discover
+from jaxmigrate.discovery import PYTHON, discover, kind_of
 from jaxmigrate.document import Document
 from jaxmigrate.model import FileResult, Finding, Outcome, Position, Settings, Status
+from jaxmigrate.verify.copy import is_loose, listed
 from jaxmigrate.verify.differ import TreeError, sites, statement_at
 from jaxmigrate.verify.model import Edit, Kind, Plan, Program, Site, Span
 
@@ -41,9 +42,9 @@ def plan_rewrite(
     Only files below `paths` are rewritten, if there are any; `exclude` are patterns relative to `base`.
     """
     top = os.path.realpath(root)
-    found = discover([os.path.realpath(path) for path in paths] or [top], tuple(exclude), base)
+    found = discover([os.path.realpath(path) for path in paths] or _code(top), tuple(exclude), base)
     problems = [(path, reason) for path, reason in found.errors]
-    survey = runner.look(found.files, named=found.named)
+    survey = runner.look(found.files, named=found.named if paths else frozenset())
     builder = _Builder()
     for result in runner.process(survey, settings):
         path = _relative(result.path, top)
@@ -57,6 +58,13 @@ def plan_rewrite(
     plan = builder.plan()
     # Imports that no edit is about need not be recorded: whatever uses them is.
     return replace(plan, sites=_needed(plan, plan.edits), problems=(*problems, *plan.problems))
+
+
+def _code(top: str) -> list[str]:
+    """What to rewrite of a tree: all of it, but of a folder that may be anything only the files that are copied."""
+    if not is_loose(top):
+        return [top]
+    return [os.path.join(top, name) for name in sorted(listed(top)) if kind_of(os.path.basename(name)) == PYTHON]
 
 
 def _relative(path: str, top: str) -> str | None:
@@ -252,8 +260,6 @@ def _counterpart(old: Collection[str], top: str, start: str) -> str:
 
 
 def _files(tree: str) -> set[str]:
-    from jaxmigrate.verify.copy import listed
-
     return {name.replace(os.sep, "/") for name in listed(tree) if os.path.isfile(os.path.join(tree, name))}
 
 

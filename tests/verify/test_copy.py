@@ -130,6 +130,18 @@ def test_what_is_too_large_is_left_out_and_said(tmp_path: Path, monkeypatch: pyt
         assert workspace.left_out == ["a.bin", "c.bin"]
 
 
+def test_of_a_folder_that_may_be_anything_the_nearest_files_are_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(copy, "MAX_LOOSE", 3)
+    written(tmp_path, {"run.py": "", "z.py": "", "a/deep/x.py": "", "b/y.py": ""})
+    with Workspace(str(tmp_path), NOTHING, cwd=str(tmp_path)) as workspace:
+        assert listing(workspace.root("before")) == ["b/y.py", "run.py", "z.py"]
+        assert workspace.left_out == ["all but the 3 nearest files"]
+    written(tmp_path, {"setup.py": ""})
+    with Workspace(str(tmp_path), NOTHING, cwd=str(tmp_path)) as workspace:
+        assert len(listing(workspace.root("before"))) == 5
+        assert workspace.left_out == []
+
+
 def test_modes_and_times_stay(tmp_path: Path) -> None:
     written(tmp_path, {"tool.sh": "#!/bin/sh\n", "locked/a.txt": "a"})
     (tmp_path / "tool.sh").chmod(0o750)

@@ -9,6 +9,7 @@ import pytest
 
 from jaxmigrate.model import Outcome, Position, Settings
 from jaxmigrate.registry import known_newest
+from jaxmigrate.verify import copy
 from jaxmigrate.verify.model import Edit, Kind, Plan, Program, Site
 from jaxmigrate.verify.plan import PlanError, loaded_scope, only, plan_against, plan_rewrite, plan_texts
 from tests.fixture_cases import CASES, FIXTURES, Case, rewrite
@@ -76,6 +77,17 @@ def test_only_files_below_the_paths_are_rewritten(tmp_path: Path) -> None:
     assert [path for path, _ in everything.problems] == ["bad.py"]
     below = plan_rewrite(str(tmp_path), NEWEST, paths=[str(tmp_path / "pkg")], exclude=["skip/"], base=str(tmp_path))
     assert set(places(below)) == {"pkg/b.py:2"}
+
+
+def test_of_a_folder_that_may_be_anything_the_nearest_files_are_rewritten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(copy, "MAX_LOOSE", 2)
+    text = "import jax.numpy as jnp\nx = jnp.DeviceArray\n"
+    written(tmp_path, {"a.py": text, "b.py": text, "far/c.py": text})
+    assert set(places(plan_rewrite(str(tmp_path), NEWEST))) == {"a.py:2", "b.py:2"}
+    written(tmp_path, {"pyproject.toml": ""})
+    assert set(places(plan_rewrite(str(tmp_path), NEWEST))) == {"a.py:2", "b.py:2", "far/c.py:2"}
 
 
 def test_an_edit_outside_of_the_tree_is_said(tmp_path: Path) -> None:
