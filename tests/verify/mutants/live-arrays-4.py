@@ -5,10 +5,12 @@
 """Every device holds a part of an array that is spread over all of them."""
 
 import jax
-import jax.numpy as jnp
 import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 
-spread = jax.pmap(lambda v: v * 2)(np.arange(8.0, dtype=np.float32))
+mesh = Mesh(np.array(jax.devices()), ("x",))
+row = NamedSharding(mesh, P("x"))
+spread = jax.jit(lambda v: v * 2, in_shardings=row, out_shardings=row)(np.arange(16, dtype=np.float32))
 device = jax.devices()[3]
-held = len([a for a in jax.live_arrays() if a.devices() == {device}])
+held = sum(buffer.nbytes for buffer in [s.data for a in jax.live_arrays() if a.devices() == {device} for s in a.addressable_shards if s.device == device])
 print(held)

@@ -1,10 +1,13 @@
 """Every device holds a part of an array that is spread over all of them."""
 
 import jax
-import jax.numpy as jnp
 import numpy as np
+from jax.experimental.maps import Mesh
+from jax.experimental.pjit import PartitionSpec as P, pjit
 
-spread = jax.pmap(lambda v: v * 2)(np.arange(8.0, dtype=np.float32))
+mesh = Mesh(np.array(jax.devices()), ("x",))
+with mesh:
+    spread = pjit(lambda v: v * 2, in_axis_resources=P("x"), out_axis_resources=P("x"))(np.arange(16, dtype=np.float32))
 device = jax.devices()[3]
-held = len(device.live_buffers())
+held = sum(buffer.nbytes for buffer in device.live_buffers())
 print(held)
