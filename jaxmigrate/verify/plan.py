@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -411,7 +412,9 @@ class _Modules:
 def _imports(data: bytes) -> list[str]:
     """The modules that a file names in imports, and what it takes from them, which may be modules too."""
     try:
-        tree = ast.parse(data)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(data)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
     names: list[str] = []

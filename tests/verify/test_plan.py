@@ -277,6 +277,15 @@ def test_the_files_that_a_script_loads(tmp_path: Path) -> None:
     assert loaded == expected | {"src/src_only.py"}
 
 
+@pytest.mark.filterwarnings("error")
+def test_nobody_is_warned_of_what_the_users_code_holds(tmp_path: Path) -> None:
+    text = "import helper\nx = '\\w', y.old()\n"
+    written(tmp_path, {"run.py": text, "helper.py": "x = '\\w'\n"})
+    plan = plan_texts(text, text.replace("old()", "new"), "run.py")
+    assert loaded_scope(plan, str(tmp_path), Program.SCRIPT, "run.py", str(tmp_path)) == {"run.py", "helper.py"}
+    assert plan_rewrite(str(tmp_path), NEWEST).edits == ()
+
+
 def test_what_either_version_imports_is_loaded(tmp_path: Path) -> None:
     written(tmp_path, {"run.py": "import one\nimport two\n", "one.py": "", "two.py": "", "three.py": ""})
     plan = Plan((), (), before={"run.py": b"import one\n"}, after={"run.py": b"import two\n"})
