@@ -133,6 +133,10 @@ def command(ctx: click.Context, /, **_: object) -> None:
 
 def _request(ctx: click.Context, settings: Settings, project: Config, paths: tuple[str, ...] = ()) -> Request:
     """What the parsed options ask for."""
+    from importlib.util import find_spec
+
+    if find_spec("numpy") is None or find_spec("ml_dtypes") is None:
+        raise click.UsageError("verify needs JAX and what comes with it; pip install 'jaxmigrate[verify]'")
     from jaxmigrate.verify import Request
     from jaxmigrate.verify.model import Program, Tolerance
 
