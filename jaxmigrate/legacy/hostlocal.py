@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import math
 from collections import Counter
@@ -39,23 +40,39 @@ def assemble(shape: Sequence[int], dtype: Any, sharding: Any, buffers: Sequence[
     return ArrayImpl(aval, sharding, list(buffers), committed=True)
 
 
-def to_global(value: Any, mesh: Mesh, spec: Spec, call: Call) -> jax.Array:
-    """Cut a host-local value of this process into the pieces of its devices."""
-    if not is_array(value):
-        # A scalar of Python has a weak type, which a new array would not have.
-        value = np.asarray(value) if not is_scalar(value) else value
-    process, shape = jax.process_index(), np.shape(value)
+@dataclass(frozen=True, slots=True)
+class Inward:
+    """How a host-local array becomes one of the whole mesh."""
+
+    shape: tuple[int, ...]
+    """Of the array of the whole mesh."""
+    placed: tuple[indices.Placed, ...]
+    sharding: Any
+
+
+@functools.lru_cache(maxsize=4096)
+def _inward(shape: tuple[int, ...], spec: Spec, mesh: Mesh, process: int, version: state.Version) -> Inward:
     check_axes(spec, mesh)
     check_fits(shape, spec, indices.axis_sizes(_visible(mesh, spec)), "pjit arguments")
-    placed = indices.place(shape, spec, mesh, process, state.version)
-    call.observe(value, placed, mesh, spec)
-    whole = indices.global_shape(shape, spec, mesh, process, state.version)
+    return Inward(
+        shape=indices.global_shape(shape, spec, mesh, process, version),
+        placed=tuple(indices.place(shape, spec, mesh, process, version)),
+        sharding=jax.sharding.NamedSharding(mesh, spec),
+    )
+
+
+def to_global(value: Any, mesh: Mesh, spec: Spec, call: Call) -> jax.Array:
+    """Cut a host-local value of this process into the pieces of its devices."""
+    if not is_array(value) and not is_scalar(value):
+        value = np.asarray(value)
+    way = _inward(tuple(np.shape(value)), spec, mesh, jax.process_index(), state.version)
+    call.observe(value, way.placed, mesh, spec)
+    weak = is_scalar(value) or bool(getattr(value, "weak_type", False))
     if is_scalar(value):
-        value, weak = jax.numpy.asarray(value), True
-    else:
-        weak = bool(getattr(value, "weak_type", False))
-    buffers = _pieces(value, placed)
-    return assemble(whole, buffers[0].dtype, jax.sharding.NamedSharding(mesh, spec), buffers, weak=weak)
+        # A scalar of Python has a weak type, which a new array would not have.
+        value = jax.numpy.asarray(value)
+    buffers = _pieces(value, way.placed)
+    return assemble(way.shape, buffers[0].dtype, way.sharding, buffers, weak=weak)
 
 
 def _visible(mesh: Mesh, spec: Spec) -> indices.MeshLike:
@@ -77,14 +94,12 @@ def _buffers_in_place(value: Any, placed: Sequence[indices.Placed]) -> list[Any]
     """The buffers of a value that lies already as it should, as those of a result of pjit usually do."""
     if not isinstance(value, arrays.HostLocalArray):
         return None
-    held = {
-        next(iter(buffer.sharding.device_set)).id: (indices.key(index), buffer)
-        for index, buffer in zip(value.indices, value.device_buffers or (), strict=True)
-    }
-    found = [held.get(p.device.id) for p in placed]
-    if any(pair is None or pair[0] != indices.key(p.local_index) for pair, p in zip(found, placed, strict=True)):
+    if len(value.device_buffers or ()) != len(placed):
         return None
-    return [pair[1] for pair in found if pair is not None]
+    for index, buffer, wanted in zip(value.indices, value.device_buffers or (), placed, strict=True):
+        if buffer.sharding.device_set != {wanted.device} or index != wanted.local_index:
+            return None
+    return list(value.device_buffers or ())
 
 
 def donates() -> bool:
@@ -102,23 +117,39 @@ def is_scalar(value: object) -> bool:
     return isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic)
 
 
+@dataclass(frozen=True, slots=True)
+class Outward:
+    """How a result of the whole mesh becomes what the program of one process sees."""
+
+    shape: tuple[int, ...]
+    devices: tuple[int, ...]
+    indices: tuple[indices.Index, ...]
+    sharding_spec: Any
+    placement: HostLocal | None
+
+
+@functools.lru_cache(maxsize=4096)
+def _outward(whole: tuple[int, ...], spec: Spec, mesh: Mesh, process: int, version: state.Version) -> Outward:
+    box = indices.local_mesh(mesh, process, version)
+    shape = indices.local_shape(whole, spec, mesh, process, version)
+    placed = indices.place(shape, spec, mesh, process, version)
+    placement = HostLocal(whole, tuple(p.global_index for p in placed), tuple(p.replica_id for p in placed))
+    return Outward(
+        shape=shape,
+        devices=tuple(p.device.id for p in placed),
+        indices=tuple(p.local_index for p in placed),
+        sharding_spec=_sharding_spec(len(shape), box, spec),
+        placement=placement if indices.is_multi_process(mesh, process) else None,
+    )
+
+
 def to_local(whole: jax.Array, mesh: Mesh, spec: Spec) -> Any:
     """What the program of this process saw of a result: a host-local ShardedDeviceArray."""
-    process = jax.process_index()
-    box = indices.local_mesh(mesh, process, state.version)
-    shape = indices.local_shape(whole.shape, spec, mesh, process, state.version)
-    placed = indices.place(shape, spec, mesh, process, state.version)
+    way = _outward(tuple(whole.shape), spec, mesh, jax.process_index(), state.version)
     held = {shard.device.id: shard.data for shard in whole.addressable_shards}
-    result = arrays.make_sharded_device_array(
-        ShapedArray(shape, whole.dtype, weak_type=bool(getattr(whole, "weak_type", False))),
-        _sharding_spec(len(shape), box, spec),
-        [held[p.device.id] for p in placed],
-        tuple(p.local_index for p in placed),
-    )
-    if indices.is_multi_process(mesh, process):
-        result._placement = HostLocal(
-            tuple(whole.shape), tuple(p.global_index for p in placed), tuple(p.replica_id for p in placed)
-        )
+    aval = ShapedArray(way.shape, whole.dtype, weak_type=bool(getattr(whole, "weak_type", False)))
+    result = arrays.make_sharded_device_array(aval, way.sharding_spec, [held[device] for device in way.devices], way.indices)
+    result._placement = way.placement
     return result
 
 

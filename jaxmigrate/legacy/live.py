@@ -20,6 +20,9 @@ def hide(array: jax.Array) -> None:
 
 def live_buffers(self: Any) -> list[Any]:
     """The arrays that lie on this device alone."""
+    from . import pieces
+
+    pieces.fill_all()
     arrays = (array for array in self.client.live_arrays() if not array.is_deleted() and id(array) not in _hidden)
     return [array for array in arrays if array.sharding.device_set == {self}]
 

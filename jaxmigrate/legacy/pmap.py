@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import jax
 import numpy as np
 from jax import api_util, tree_util
 from jax._src import core
+from jax._src.array import ArrayImpl
 from jax.core import ShapedArray
 
-from . import arrays, hostlocal, live, specs, state
+from . import arrays, hostlocal, specs, state
+from .pieces import Pieces
 
 Function = Callable[..., Any]
 _MODERN = jax.pmap
@@ -29,14 +32,15 @@ def pmap(fun: Function, axis_name: Any = None, **options: Any) -> Function:
     static = _numbers(options.get("static_broadcasted_argnums"))
     donated = _numbers(options.get("donate_argnums"))
     out_axes = options.get("out_axes", 0)
+    chosen = options.get("devices")
+    inputs = _Inputs(None if chosen is None else tuple(chosen), options.get("in_axes", 0))
 
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         if _traced((args, kwargs)):
             return mapped(*args, **kwargs)
         numbers = {i % len(args) if args else i for i in static}
         _check_size(args, numbers, options)
-        new_args = tuple(arg if i in numbers else tree_util.tree_map(_argument, arg) for i, arg in enumerate(args))
-        results = mapped(*new_args, **tree_util.tree_map(_argument, kwargs))
+        results = mapped(*inputs.convert(args, numbers), **inputs.named(kwargs))
         for leaf in tree_util.tree_leaves([args[i] for i in donated if i < len(args)]):
             _donate(leaf)
         return _results(results, out_axes)
@@ -44,7 +48,7 @@ def pmap(fun: Function, axis_name: Any = None, **options: Any) -> Function:
     functools.update_wrapper(wrapped, fun)
     for name in ("lower", "trace", "eval_shape"):
         if hasattr(mapped, name):
-            setattr(wrapped, name, _host_arguments(getattr(mapped, name)))
+            setattr(wrapped, name, _host_arguments(getattr(mapped, name), inputs))
     return wrapped
 
 
@@ -77,8 +81,8 @@ def _mapped_size(args: Sequence[Any], in_axes: Any) -> int | None:
     return None
 
 
-def _host_arguments(method: Function) -> Function:
-    return lambda *args, **kwargs: method(*tree_util.tree_map(_argument, args), **tree_util.tree_map(_argument, kwargs))
+def _host_arguments(method: Function, inputs: _Inputs) -> Function:
+    return lambda *args, **kwargs: method(*inputs.convert(args, ()), **inputs.named(kwargs))
 
 
 def _numbers(value: object) -> tuple[int, ...]:
@@ -90,25 +94,56 @@ def _numbers(value: object) -> tuple[int, ...]:
 def _donate(leaf: Any) -> None:
     """Delete an argument whose data in the form of today were given away."""
     if isinstance(leaf, arrays.HostLocalArray) and isinstance(leaf._whole, jax.Array) and leaf._whole.is_deleted():
-        leaf.delete()
+        leaf.device_buffers = leaf._npy_value = None
 
 
 def _traced(values: Any) -> bool:
     return not core.trace_state_clean() or any(isinstance(leaf, core.Tracer) for leaf in tree_util.tree_leaves(values))
 
 
-def _argument(value: Any) -> Any:
-    if isinstance(value, arrays.GlobalDeviceArray):
-        raise TypeError(f"No device_put handler for type: {type(value)}")
-    if isinstance(value, arrays.HostLocalArray):
+@dataclass(frozen=True, slots=True)
+class _Inputs:
+    """Where pmap puts its arguments."""
+
+    devices: tuple[Any, ...] | None
+    """As the program chose them."""
+    axes: Any
+
+    def convert(self, args: Sequence[Any], static: Collection[int]) -> list[Any]:
+        """The arguments for the pmap of today."""
+        numbers = iter(range(len(args)))
+        return [
+            arg if i in static else tree_util.tree_map(self._converter(next(numbers)), arg) for i, arg in enumerate(args)
+        ]
+
+    def named(self, kwargs: dict[str, Any]) -> Any:
+        """The same for keyword arguments, which are always cut along the first dimension."""
+        return tree_util.tree_map(lambda value: self._argument(value, in_front=True), kwargs)
+
+    def _converter(self, number: int) -> Function:
+        axis = self.axes[number] if isinstance(self.axes, tuple | list) and number < len(self.axes) else self.axes
+        in_front = isinstance(axis, int) and axis == 0
+        return lambda value: self._argument(value, in_front=in_front)
+
+    def _argument(self, value: Any, *, in_front: bool) -> Any:
+        if isinstance(value, arrays.GlobalDeviceArray):
+            raise TypeError(f"No device_put handler for type: {type(value)}")
+        if isinstance(value, arrays.HostLocalArray):
+            return value._whole if in_front and self._lies_there(value) else np.asarray(value)
+        if hostlocal.is_scalar(value) and jax.process_count() > 1:
+            return jax.numpy.asarray(value)
+        if isinstance(value, ArrayImpl) and value.committed and len(value.sharding.device_set) == 1:
+            # It was moved to where it was needed.
+            return np.asarray(value)
+        return value
+
+    def _lies_there(self, value: Any) -> bool:
+        """Whether the array of today behind a result of pmap is already where this pmap wants it."""
         whole = value._whole
-        return np.asarray(value) if whole is None or value.device_buffers is None else whole
-    if hostlocal.is_scalar(value) and jax.process_count() > 1:
-        return jax.numpy.asarray(value)
-    if isinstance(value, jax.Array) and len(value.devices()) == 1 and value._committed:
-        # It was moved to where it was needed.
-        return np.asarray(value)
-    return value
+        if whole is None or value.device_buffers is None or whole.is_deleted():
+            return False
+        placed = tuple(whole.sharding._device_assignment)
+        return placed == (self.devices or tuple(jax.local_devices()[: len(placed)]))
 
 
 def _results(results: Any, out_axes: Any) -> Any:
@@ -126,37 +161,29 @@ class _Axis:
 
 
 def _result(value: jax.Array, axis: int | None) -> Any:
-    shards = sorted(value.addressable_shards, key=lambda shard: _start(shard, axis))
-    if axis is not None:
-        axis %= value.ndim
-    if axis is not None:
-        for shard in shards:
-            live.hide(shard.data)
-    buffers = [shard.data if axis is None else _without(shard.data, axis) for shard in shards]
-    shape = tuple(len(shards) if i == axis else n for i, n in enumerate(value.shape))
+    axis = None if axis is None else axis % value.ndim
+    buffers = Pieces(value, axis)
+    shape = tuple(len(buffers) if i == axis else n for i, n in enumerate(value.shape))
     result = _sharded(shape, value.dtype, buffers, axis, weak=value.weak_type)
-    result._whole = value
+    result._whole = value if axis == 0 else None
     return result
 
 
-def _start(shard: Any, axis: int | None) -> int:
-    return 0 if axis is None else shard.index[axis].start or 0
-
-
-def _without(piece: jax.Array, axis: int) -> jax.Array:
-    return piece.reshape(tuple(n for i, n in enumerate(piece.shape) if i != axis))
-
-
-def _sharded(shape: Sequence[int], dtype: Any, buffers: Sequence[Any], axis: int | None, *, weak: bool = False) -> Any:
-    aval = ShapedArray(tuple(shape), dtype, weak_type=weak)
+@functools.lru_cache(maxsize=4096)
+def _layout(shape: tuple[int, ...], axis: int | None, count: int) -> tuple[Any, Any]:
     if axis is None:
-        spec = specs.ShardingSpec([specs.NoSharding()] * len(shape), [specs.Replicated(len(buffers))])
+        spec = specs.ShardingSpec([specs.NoSharding()] * len(shape), [specs.Replicated(count)])
     else:
         sharding = [specs.Unstacked(n) if i == axis else specs.NoSharding() for i, n in enumerate(shape)]
         spec = specs.ShardingSpec(sharding, [specs.ShardedAxis(0)])
-    if state.jax_array():
-        return arrays.PmapArray(aval, spec, list(buffers))
-    return arrays.make_sharded_device_array(aval, spec, list(buffers))
+    return spec, specs.spec_to_indices(shape, spec)
+
+
+def _sharded(shape: Sequence[int], dtype: Any, buffers: list[Any], axis: int | None, *, weak: bool = False) -> Any:
+    aval = ShapedArray(tuple(shape), dtype, weak_type=weak)
+    spec, indices = _layout(tuple(shape), axis, len(buffers))
+    kind = arrays.PmapArray if state.jax_array() else arrays.CppShardedDeviceArray
+    return kind(aval, spec, buffers, indices)
 
 
 def device_put_sharded(shards: Sequence[Any], devices: Sequence[Any]) -> Any:
@@ -174,17 +201,17 @@ def _put_sharded(leaves: Sequence[Any], devices: Sequence[Any]) -> Any:
     avals = [jax.typeof(_plain(leaf)) for leaf in leaves]
     if any((aval.shape, aval.dtype) != (avals[0].shape, avals[0].dtype) for aval in avals):
         raise ValueError(f"the shards passed to device_put_sharded must have consistent shape and dtype, but got {avals}.")
-    return _put([jax.device_put(_plain(leaf), device) for leaf, device in zip(leaves, devices, strict=True)], devices)
+    return _put([jax.device_put(_plain(leaf), device) for leaf, device in zip(leaves, devices, strict=True)])
 
 
 def device_put_replicated(x: Any, devices: Sequence[Any]) -> Any:
     """Put a tree on each device, as a tree of arrays with a new leading dimension."""
     if not isinstance(devices, Sequence) or not devices:
         raise ValueError(f"`devices` argument to `device_put_replicated must be a non-empty sequence; got {devices}")
-    return tree_util.tree_map(lambda leaf: _put([jax.device_put(_plain(leaf), device) for device in devices], devices), x)
+    return tree_util.tree_map(lambda leaf: _put([jax.device_put(_plain(leaf), device) for device in devices]), x)
 
 
-def _put(buffers: Sequence[Any], devices: Sequence[Any]) -> Any:
+def _put(buffers: list[Any]) -> Any:
     shape = (len(buffers), *buffers[0].shape)
     return _sharded(shape, buffers[0].dtype, buffers, 0, weak=buffers[0].weak_type)
 

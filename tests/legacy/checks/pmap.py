@@ -170,3 +170,33 @@ def check_a_donated_result_is_deleted():
     second = step(first)
     assert first.device_buffers is None
     assert np.array_equal(np.asarray(second), np.arange(8.0) + 1)
+
+
+def check_results_go_in_along_another_axis_or_on_other_devices():
+    import jax
+
+    x = np.arange(64.0).reshape(8, 8)
+    across = jax.pmap(lambda v: v + 1, out_axes=1)(x)
+    assert np.array_equal(np.asarray(jax.pmap(lambda v: v * 2)(across)), (x + 1).T * 2)
+    down = jax.pmap(lambda v: v + 1)(x)
+    assert np.array_equal(np.asarray(jax.pmap(lambda v: v * 2, in_axes=1)(down)), (x + 1).T * 2)
+    assert np.array_equal(np.asarray(jax.pmap(lambda v, w: v + w[0, 0], in_axes=(0, None))(down, down)), x + 2)
+    backwards = jax.pmap(lambda v: v * 2, devices=jax.devices()[::-1])(down)
+    assert np.array_equal(np.asarray(backwards), (x + 1) * 2)
+    assert [buffer.device().id for buffer in backwards.device_buffers] == list(range(8))[::-1]
+
+
+def check_buffers_are_a_list():
+    import jax
+
+    y = jax.pmap(lambda v: v + 1)(np.arange(8.0))
+    assert isinstance(y.device_buffers, list)
+    assert len(y.device_buffers) == 8
+    assert [float(buffer) for buffer in list(y.device_buffers)] == list(range(1, 9))
+    assert [float(buffer) for buffer in y.device_buffers[2:4]] == [3.0, 4.0]
+    first, *_ = y.device_buffers
+    assert float(first) == 1.0
+    assert float(next(iter(reversed(y.device_buffers)))) == 8.0
+    assert y.device_buffers[0] in y.device_buffers
+    y.delete()
+    assert y.device_buffers is None
