@@ -105,8 +105,9 @@ ul { padding-left: 1.2rem; }
 <ul>{% for line in e.evidence[1:] %}<li>{{ line }}</li>{% endfor %}{% if e.hint %}<li>{{ e.hint }}</li>{% endif %}</ul>
 {%- endif %}
 {%- for d in e.differences %}
-<p><strong>{{ d.aspect }}</strong>{% if d.where %} of <code>{{ d.where }}</code>{% endif %}: <code>{{ d.before }}</code> before,
-<code>{{ d.after }}</code> after{% if e.process is not none %} (process {{ e.process }}){% endif %}</p>
+<p><strong>{{ d.aspect }}</strong>{% if d.where %} of <code>{{ d.where }}</code>{% endif %}
+{%- if e.process is not none %} in process {{ e.process }}{% endif %}
+{%- if not d.pictures and not d.table %}: <code>{{ d.before }}</code> before, <code>{{ d.after }}</code> after{% endif %}</p>
 {%- if d.pictures %}
 <div class="pictures">
 {%- for p in d.pictures %}

@@ -7,7 +7,6 @@ abstract values and by what the enclosing call gave. Nothing is `equivalent` wit
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +18,8 @@ from jaxmigrate.verify.tolerance import tolerances
 from jaxmigrate.verify.traces import NEVER, Found, SiteResult, Trace, compare_site, exception, indirect, read_all, times
 
 HINTS = (
-    (r"random|\brng\b|shuffle|uuid|secrets|urandom|\bseed\b", "random numbers without a fixed seed"),
+    (r"random|\brng\b|shuffle|uuid|secrets|urandom|\bseed\b", "random numbers without a fixed seed")
+from jaxmigrate.verify.uses import Uses,
     (r"\btime\b|datetime|perf_counter|monotonic|\bnow\(|today\(", "the time"),
     (r"\bid\(|object\.__repr__|0x[0-9a-f]+|weakref", "addresses of objects"),
     (r"\bset\(|frozenset|\bhash\(|\.devices\(\)|device_set|addressable_devices\b", "the order of a set, or hashes of strings"),
@@ -119,7 +119,7 @@ class _Case:
         command: str,
     ) -> None:
         self.plan, self.traces, self.ends, self.command = plan, traces, ends, command
-        uses = _Uses(plan.after)
+        uses = Uses(plan.after)
         self.results = {site.id: compare_site(site, *traces, tolerance, use=uses.of(site)) for site in plan.sites}
         self._forgive_refusals()
         self.lost = {
@@ -370,60 +370,6 @@ def _names(site: Site, name: str) -> bool:
 def _is_import(site: Site) -> bool:
     texts = [t.strip() for t in (site.before_text, site.after_text) if t.strip()]
     return site.kind is Kind.STATEMENT and bool(texts) and all(re.match(r"(import|from)\b", t) for t in texts)
-
-
-# Conversions of arguments
-
-
-class _Uses:
-    """How the migrated files use their expressions."""
-
-    def __init__(self, files: Mapping[str, bytes]) -> None:
-        self._files = files
-        self._known: dict[str, dict[Span, str]] = {}
-
-    def of(self, site: Site) -> str:
-        """``converted``, ``discarded``, ``truth`` as `compare_site` takes it, or nothing that matters."""
-        if site.after is None or site.kind is not Kind.VALUE:
-            return ""
-        if site.path not in self._known:
-            self._known[site.path] = dict(_uses(self._files.get(site.path, b"")))
-        use = self._known[site.path].get(site.after, "")
-        return use if use != "argument" else "converted" if _converts(site) else ""
-
-
-def _uses(source: bytes) -> Iterator[tuple[Span, str]]:
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):
-        return
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
-            yield from ((_span(value), "argument") for value in (*node.args, *(k.value for k in node.keywords)))
-        elif isinstance(node, ast.Expr):
-            yield _span(node.value), "discarded"
-        elif isinstance(node, ast.If | ast.While | ast.Assert | ast.IfExp):
-            yield from ((_span(part), "truth") for part in _operands(node.test))
-        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            yield from ((_span(part), "truth") for part in _operands(node.operand))
-
-
-def _operands(test: ast.expr) -> Iterator[ast.expr]:
-    """A test and what its truth is made of."""
-    yield test
-    if isinstance(test, ast.BoolOp):
-        for part in test.values:
-            yield from _operands(part)
-
-
-def _span(node: ast.expr) -> Span:
-    return Span(node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0)
-
-
-def _converts(site: Site) -> bool:
-    """Whether the edit wraps an expression into a call, as host-local inputs must be."""
-    before, after = (re.sub(r"\s+", "", text) for text in (site.before_text, site.after_text))
-    return bool(before) and before != after and f"({before}," in after
 
 
 # Words

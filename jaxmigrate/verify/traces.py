@@ -8,8 +8,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
-from jaxmigrate.verify.compare import Comparison, brief, describe, examine, leaves, truth
+from jaxmigrate.verify.compare import examine
+from jaxmigrate.verify.comparison import Comparison
 from jaxmigrate.verify.model import Difference, Json, Kind, ProcessRun, Run, Site, Tolerance
+from jaxmigrate.verify.words import brief, describe, leaves, truth
 
 BAD_INPUT = frozenset({"ValueError", "KeyError", "AssertionError"})
 """Families of what old JAX raises for arguments for which today's raises a ValueError or an error class of its own."""
