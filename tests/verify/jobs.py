@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 import textwrap
-from collections.abc import Iterable
 from pathlib import Path
 
 from jaxmigrate.verify.launch import run
-from jaxmigrate.verify.model import Job, Json, Program, Run, Site, World
+from jaxmigrate.verify.model import Job, Json, Program, Run, World
 from tests.verify.leftovers import children, of_runs
 
 
@@ -58,14 +58,12 @@ def kinds(run: Run, process: int = 0) -> list[str]:
     return [str(record["e"]) for record in run.processes[process].records]
 
 
-def listening() -> set[int]:
-    """The TCP ports of this machine that somebody listens on."""
-    lines = [line.split() for file in ("tcp", "tcp6") for line in _lines(Path("/proc/net") / file)]
-    return {int(fields[1].rpartition(":")[2], 16) for fields in lines if fields[3] == "0A"}
-
-
-def _lines(file: Path) -> Iterable[str]:
-    return file.read_text().splitlines()[1:] if file.exists() else []
-
-
-__all__ = ["Site", "final", "job", "kinds", "listening", "records", "tried"]
+def is_free(port: int) -> bool:
+    """Whether nobody holds this port of the loopback interface."""
+    with socket.socket() as again:
+        again.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            again.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
