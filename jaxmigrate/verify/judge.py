@@ -8,7 +8,7 @@ abstract values and by what the enclosing call gave. Nothing is `equivalent` wit
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -16,10 +16,10 @@ from jaxmigrate.verify.model import Edit, Judgement, Kind, Plan, Report, Run, Si
 from jaxmigrate.verify.outcome import Outcome, circumstances, ended_early, errors, hazards, in_words, outcome
 from jaxmigrate.verify.tolerance import tolerances
 from jaxmigrate.verify.traces import NEVER, Found, SiteResult, Trace, compare_site, exception, indirect, read_all, times
+from jaxmigrate.verify.uses import Uses
 
 HINTS = (
-    (r"random|\brng\b|shuffle|uuid|secrets|urandom|\bseed\b", "random numbers without a fixed seed")
-from jaxmigrate.verify.uses import Uses,
+    (r"random|\brng\b|shuffle|uuid|secrets|urandom|\bseed\b", "random numbers without a fixed seed"),
     (r"\btime\b|datetime|perf_counter|monotonic|\bnow\(|today\(", "the time"),
     (r"\bid\(|object\.__repr__|0x[0-9a-f]+|weakref", "addresses of objects"),
     (r"\bset\(|frozenset|\bhash\(|\.devices\(\)|device_set|addressable_devices\b", "the order of a set, or hashes of strings"),
