@@ -31,6 +31,7 @@ _COUNT_FLAG = "--xla_force_host_platform_device_count"
 _PLATFORMS = {"cpu": "cpu", "gpu": "rocm,cpu" if os.path.exists("/dev/kfd") else "cuda,cpu", "tpu": "tpu,cpu"}
 _ACCELERATORS = {"gpu": {"gpu", "cuda", "rocm"}, "tpu": {"tpu"}}
 _ATTEMPTS = 4
+_HASH_SEED = 1
 _SHARED = re.compile(rb"/tmp/|/var/|/dev/shm|expanduser|Path\.home|start_server|\.bind\(|localhost|127\.0\.0\.1|0\.0\.0\.0")
 _PORT_TAKEN = re.compile(r"address already in use|failed to (add|bind) port", re.IGNORECASE)
 _PROBE = """
@@ -187,12 +188,11 @@ def records_of(place: Path, process: int) -> Path:
 def _commands(job: Job, place: Path, token: str) -> list[Command]:
     place.mkdir()
     coordinator = f"127.0.0.1:{free_port()}" if job.processes > 1 else None
-    variables = environment(job, place, token)
     python = os.path.abspath(shutil.which(os.path.expanduser(job.python)) or job.python)
     commands = []
     for process in range(job.processes):
         file = write_job(job, place, process, coordinator)
-        commands.append(Command((python, str(RECORDER), str(file)), job.cwd, variables))
+        commands.append(Command((python, str(RECORDER), str(file)), job.cwd, environment(job, place, token, process)))
     return commands
 
 
@@ -236,13 +236,15 @@ def _sites(job: Job) -> dict[str, list[dict[str, object]]]:
     return files
 
 
-def environment(job: Job, place: Path, token: str) -> dict[str, str]:
+def environment(job: Job, place: Path, token: str, process: int = 0) -> dict[str, str]:
     """The caller's environment with what a run needs."""
     temporary = place / "tmp"
     temporary.mkdir(exist_ok=True)
     variables = {**os.environ, **dict(job.environment)}
     variables.update(dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(temporary)))
     variables.update({TOKEN: token, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONFAULTHANDLER": "1"})
+    # The original and the result go through their sets in the same order, the second run of the result in another one.
+    variables.setdefault("PYTHONHASHSEED", str(_HASH_SEED + process + job.processes * job.name.endswith("again")))
     if job.platform in _PLATFORMS:
         variables["JAX_PLATFORMS"] = _PLATFORMS[job.platform]
         variables.pop("JAX_PLATFORM_NAME", None)

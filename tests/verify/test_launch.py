@@ -134,6 +134,18 @@ def test_the_callers_environment_is_kept(tmp_path: Path, monkeypatch: pytest.Mon
     assert environment(job(tmp_path / "tree", "", platform="auto"), tmp_path, "t0")["JAX_PLATFORMS"] == "tpu"
 
 
+def test_sets_have_the_same_order_in_both_versions_and_another_in_the_second_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PYTHONHASHSEED", raising=False)
+    jobs = {name: job(tmp_path / "tree", "", name=name, processes=2) for name in ("before", "after", "again")}
+    seeds = {name: [environment(one, tmp_path, "t0", n)["PYTHONHASHSEED"] for n in (0, 1)] for name, one in jobs.items()}
+    assert seeds["before"] == seeds["after"]
+    assert len({*seeds["after"], *seeds["again"]}) == 4
+    monkeypatch.setenv("PYTHONHASHSEED", "77")
+    assert environment(jobs["again"], tmp_path, "t0")["PYTHONHASHSEED"] == "77"
+
+
 def test_a_last_line_that_was_not_finished_is_left_out(tmp_path: Path) -> None:
     file = tmp_path / "records"
     file.write_bytes(b'{"e":"start"}\n{"e":"hit","s":1}\n{"e":"hi')
