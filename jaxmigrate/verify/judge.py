@@ -232,7 +232,7 @@ class _Case:
         for verdict in (Verdict.DIFFERENT, Verdict.NONDETERMINISTIC):
             deciding = [r for r in rulings.values() if r.verdict is verdict]
             if deciding:
-                return verdict, deciding, []
+                return verdict, deciding if verdict is Verdict.DIFFERENT else deciding[:1], []
         equal = {i: r for i, r in rulings.items() if r.verdict is Verdict.EQUIVALENT}
         rest = {i: r for i, r in rulings.items() if i not in equal and not self._inside(i, equal)}
         for verdict in (Verdict.NOT_REACHED, Verdict.NOT_COMPARABLE):
@@ -416,8 +416,12 @@ def _short(text: str) -> str:
 
 
 def _hint(site: Site, plan: Plan) -> str:
-    """What the values probably hang on, from the words of the place, else from the imports and calls of its file."""
-    near = f"{site.before_text}\n{site.after_text}"
+    """What the values probably hang on, by the words of the place, else of its lines, else of its file."""
     whole = plan.after.get(site.path, b"").decode("utf-8", "replace")
-    found = next((why for text in (near, whole) for words, why in HINTS if re.search(words, text)), "")
-    return f"probably {found}" if found else "look for seeds, times, addresses and the order of sets"
+    spot = site.after or Span(1, 0, 0, 0)
+    lines = "\n".join(whole.splitlines()[spot.line - 1 : spot.end_line])
+    for text in (f"{site.before_text}\n{site.after_text}", lines, whole):
+        found = [why for words, why in HINTS if re.search(words, text)]
+        if found:
+            return f"probably {' or '.join(found)}"
+    return "look for seeds, times, addresses and the order of sets"

@@ -49,7 +49,10 @@ def unequal(before: Any, after: Any, allowed: tuple[float, float]) -> Any:
     if before.dtype.kind in "biuSUMmO" or (allowed == EXACT and before.dtype.kind not in "fcV"):
         return np.asarray(before != after)
     wide = np.complex128 if before.dtype.kind == "c" else np.float64
-    a, b = before.astype(wide), after.astype(wide)
+    try:
+        a, b = before.astype(wide), after.astype(wide)
+    except (TypeError, ValueError):
+        return np.asarray(before != after)  # raw bytes
     if wide is np.complex128:
         finite = np.isfinite(a) & np.isfinite(b)
         parts = unequal(a.real, b.real, EXACT) | unequal(a.imag, b.imag, EXACT)

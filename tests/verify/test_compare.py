@@ -127,6 +127,14 @@ def test_integers_and_booleans_are_exact() -> None:
     assert aspects(ndarray(np.array([True])), ndarray(np.array([False]))) == ["values"]
 
 
+@pytest.mark.parametrize("dtype", ["int4", "uint4", "V4", "S3", "U2", "datetime64[s]"])
+def test_dtypes_without_a_tolerance_are_exact(dtype: str) -> None:
+    kind = np.dtype(getattr(ml_dtypes, dtype, dtype))
+    a, b = (np.frombuffer(bytes([i, 0, 0, 0]) * kind.itemsize, np.uint8)[: 4 * kind.itemsize].view(kind)[:1] for i in (1, 2))
+    assert aspects(ndarray(a), ndarray(a)) == []
+    assert aspects(ndarray(a), ndarray(b)) == ["values"]
+
+
 def test_nan_inf_and_signed_zero() -> None:
     odd = np.array([np.nan, np.inf, -np.inf, 0.0], np.float32)
     other = np.array([-np.nan, np.inf, -np.inf, -0.0], np.float32)

@@ -320,7 +320,9 @@ def test_what_the_migrated_program_does_not_repeat_is_nondeterministic() -> None
         ("f(time.time())", b"", "the time"),
         ("f(set(names))", b"", "set"),
         ("f(id(x))", b"", "addresses"),
-        ("f(x)", b"import threading", "thread"),
+        ("f(x)", b"f(x)(time.time())\nimport random", "probably the time"),
+        ("f(x)", b"\nimport random, time", "random numbers without a fixed seed or the time"),
+        ("f(x)", b"\nimport threading", "thread"),
         ("f(x)", b"", "look for"),
     ],
 )
