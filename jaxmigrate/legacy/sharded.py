@@ -54,13 +54,15 @@ NEVER = [
 
 
 class _Absent:
-    """Hides an inherited member."""
+    """Hides an inherited member, unless the array knows itself as one of the new class."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def __get__(self, instance: object, owner: type) -> NoReturn:
-        raise AttributeError(f"'{owner.__name__}' object has no attribute '{self.name}'")
+    def __get__(self, instance: HostLocalArray | None, owner: type) -> object:
+        if instance is None or instance._new is None:
+            raise AttributeError(f"'{owner.__name__}' object has no attribute '{self.name}'")
+        return getattr(instance._new, self.name)
 
 
 class _Meta(type(jax.Array)):  # type: ignore[misc]
@@ -82,6 +84,8 @@ class HostLocalArray(jax.Array, metaclass=_Meta):  # type: ignore[misc]
     __hash__ = None  # type: ignore[assignment]
     _placement: object = None
     """Where the data lie in a global array of several processes: its shape, the indices and the replica ids of the buffers."""
+    _new: jax.Array | None = None
+    """The same data as a global array of the new class, for programs that use members of both times."""
     _title = "ShardedDeviceArray"
     _whole: object = None
     """The installed JAX's own array of the same data, where there is one."""
@@ -129,11 +133,11 @@ class HostLocalArray(jax.Array, metaclass=_Meta):  # type: ignore[misc]
         return self._one_replica_buffer_indices
 
     @property
-    def sharding(self) -> PmapSharding | None:
+    def sharding(self) -> jax.sharding.Sharding | None:
         """The layout of pmap; nothing to the installed JAX, which could make nothing of it."""
         if sys._getframe(1).f_globals.get("__name__", "").startswith("jax._src."):
             return None
-        return self._layout()
+        return self._layout() if self._new is None else self._new.sharding
 
     def _layout(self) -> PmapSharding:
         if any(isinstance(part, Unstacked) for part in self.sharding_spec.sharding):
@@ -145,8 +149,10 @@ class HostLocalArray(jax.Array, metaclass=_Meta):  # type: ignore[misc]
         )
 
     @property
-    def addressable_shards(self) -> list[PmapShard]:
+    def addressable_shards(self) -> Sequence[PmapShard]:
         """The data of each device of this process."""
+        if self._new is not None:
+            return self._new.addressable_shards  # type: ignore[no-any-return]
         layout = self._layout()
         return [PmapShard(device_of(buffer), layout, self.shape, buffer) for buffer in self._buffers()]
 
@@ -238,6 +244,11 @@ class HostLocalArray(jax.Array, metaclass=_Meta):  # type: ignore[misc]
 class ShardedDeviceArrayBase(HostLocalArray):
     """The type that ``isinstance`` was asked about."""
 
+    def __getattr__(self, name: str) -> object:
+        if name.startswith("_") or self._new is None:
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        return getattr(self._new, name)
+
 
 class _ShardedDeviceArray(ShardedDeviceArrayBase):
     """The class for buffers that are not JAX's own; stands for the other class as well where a program tests for it."""
@@ -260,7 +271,7 @@ class PmapArray(HostLocalArray):
         return not rules.cut_sizes(cuts(self.sharding_spec))
 
     @property
-    def global_shards(self) -> list[PmapShard]:
+    def global_shards(self) -> Sequence[PmapShard]:
         """The same as `addressable_shards`."""
         return self.addressable_shards
 

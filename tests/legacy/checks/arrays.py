@@ -350,6 +350,25 @@ def check_pjits_arrays_did_not_know_their_sharding():
     assert np.array_equal(jax.jit(lambda v: v * 2)(x), WHOLE * 2)
 
 
+@world("0.4.6", False)
+def check_an_array_that_knows_itself_as_a_new_one():
+    import jax
+
+    sharding = jax.sharding.NamedSharding(mesh(), jax.sharding.PartitionSpec(("x", "y")))
+    x = sda()
+    for name in ("devices", "is_fully_replicated", "global_shards"):
+        assert not hasattr(x, name), name
+    x._new = jax.device_put(WHOLE, sharding)
+    assert x.sharding == sharding
+    assert x.addressable_shards[3].index == (slice(3, 4), slice(None))
+    assert x.addressable_data(3).shape == (1, 2)
+    assert x.devices() == set(jax.devices())
+    assert x.is_fully_addressable
+    assert not x.is_fully_replicated
+    assert not hasattr(x, "mesh")
+    assert np.array_equal(jax.jit(lambda v: v + 1)(x), WHOLE + 1)
+
+
 @world("0.4.6", True)
 def check_the_new_mode_makes_new_arrays_of_buffers():
     import jax
