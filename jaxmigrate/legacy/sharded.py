@@ -229,7 +229,7 @@ class HostLocalArray(jax.Array, metaclass=_Meta):  # type: ignore[misc]
         return (self[i] for i in range(self.shape[0] - 1, -1, -1))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return jax.device_put, (self._value,)
+        return _restore, (self._value,)
 
     def __repr__(self) -> str:
         prefix = self._title + "("
@@ -373,6 +373,11 @@ def abstract(array: HostLocalArray) -> ShapedArray:
     return ShapedArray(array.shape, array.dtype, weak_type=array.weak_type)
 
 
+def _restore(value: np.ndarray) -> jax.Array:
+    """Unpickle: as arrays of one device came back, so did these."""
+    return jax.device_put(value)
+
+
 def _computed(name: str) -> Callable[..., object]:
     def method(self: HostLocalArray, *args: object, **kwargs: object) -> object:
         return getattr(as_array(self), name)(*args, **kwargs)
@@ -394,7 +399,7 @@ def _computed_property(name: str) -> property:
 
 
 def _fill() -> None:
-    for name in [*single.METHODS, *(f"__{name}__" for name in single.OPERATORS)]:
+    for name in [*single.METHODS, *single.OPERATORS]:
         if hasattr(ArrayImpl, name):
             setattr(HostLocalArray, name, _computed(name))
     for name in single.VALUE_METHODS:

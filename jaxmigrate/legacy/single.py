@@ -37,78 +37,26 @@ class Aval(Protocol):
         """Whether the type yields to others."""
 
 
-METHODS = [
-    "all",
-    "any",
-    "argmax",
-    "argmin",
-    "argpartition",
-    "argsort",
-    "astype",
-    "choose",
-    "clip",
-    "conj",
-    "conjugate",
-    "compress",
-    "copy",
-    "cumprod",
-    "cumsum",
-    "diagonal",
-    "dot",
-    "flatten",
-    "item",
-    "max",
-    "mean",
-    "min",
-    "nonzero",
-    "prod",
-    "ptp",
-    "ravel",
-    "repeat",
-    "reshape",
-    "round",
-    "searchsorted",
-    "sort",
-    "squeeze",
-    "std",
-    "sum",
-    "swapaxes",
-    "take",
-    "trace",
-    "transpose",
-    "var",
-    "view",
-    "_split",
-    "_multi_slice",
-]
+_METHODS = """
+all any argmax argmin argpartition argsort astype choose clip compress conj conjugate copy cumprod cumsum diagonal dot flatten
+item max mean min nonzero prod ptp ravel repeat reshape round searchsorted sort squeeze std sum swapaxes take trace transpose var
+view _split _multi_slice
+"""
+_BINARY = "add sub mul truediv floordiv divmod mod pow matmul and or xor lshift rshift"
+_OPERATORS = "neg pos eq ne lt le gt ge abs invert round copy deepcopy contains dlpack dlpack_device"
+_VALUE_METHODS = "tolist tobytes __str__ __format__ __float__ __int__ __complex__ __bool__ __index__"
+_OTHERS = """
+__getitem__ __len__ __iter__ __reversed__ __array__ block_until_ready copy_to_host_async delete is_deleted platform
+unsafe_buffer_pointer
+"""
+METHODS = _METHODS.split()
+"""Methods that compute."""
 PROPERTIES = ["T", "real", "imag", "nbytes", "itemsize", "at", "flat"]
-BINARY = ["add", "sub", "mul", "truediv", "floordiv", "divmod", "mod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift"]
-OPERATORS = (
-    [
-        "neg",
-        "pos",
-        "eq",
-        "ne",
-        "lt",
-        "le",
-        "gt",
-        "ge",
-        "abs",
-        "invert",
-        "round",
-        "copy",
-        "deepcopy",
-        "contains",
-        "dlpack",
-        "dlpack_device",
-    ]
-    + BINARY
-    + [f"r{name}" for name in BINARY]
-)
-VALUE_METHODS = ["tolist", "tobytes", "__str__", "__format__", "__float__", "__int__", "__complex__", "__bool__", "__index__"]
-"""Answered by the value on the host."""
-CONTAINER = ["getitem", "len", "iter", "reversed", "array"]
-LIFE = ["block_until_ready", "copy_to_host_async", "delete", "is_deleted", "platform", "unsafe_buffer_pointer"]
+"""Properties that compute."""
+OPERATORS = [f"__{prefix}{name}__" for prefix in ("", "r") for name in _BINARY.split()] + [f"__{n}__" for n in _OPERATORS.split()]
+"""Special methods that compute."""
+VALUE_METHODS = _VALUE_METHODS.split()
+"""Methods that the value on the host answers."""
 SHARDED: list[type] = []
 """Classes of sharded arrays that passed for DeviceArrays; the module that defines them adds them here."""
 
@@ -159,7 +107,7 @@ def forward(name: str) -> Callable[..., object]:
 
 def _fill() -> None:
     """Give the base class the methods that programs looked up on it."""
-    for name in [*METHODS, *VALUE_METHODS, *(f"__{name}__" for name in [*OPERATORS, *CONTAINER]), *LIFE, *ARRAY_MEMBERS]:
+    for name in [*METHODS, *OPERATORS, *VALUE_METHODS, *_OTHERS.split(), *ARRAY_MEMBERS]:
         setattr(DeviceArray, name, forward(name))
     for name in PROPERTIES:
         setattr(DeviceArray, name, property(operator.attrgetter(name)))

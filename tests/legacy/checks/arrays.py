@@ -332,6 +332,9 @@ def check_members_of_a_sharded_array():
     for never in ("device", "devices", "is_fully_replicated", "is_fully_addressable", "global_shards", "addressable_data", "mT"):
         assert not hasattr(x, never), never
     raises(TypeError, None, lambda: hash(x))
+    for other in (pickle.loads(pickle.dumps(x)), copy.copy(x), copy.deepcopy(x)):
+        assert isinstance(other, jax.Array)
+        assert np.array_equal(other, WHOLE)
     x.delete()
     raises(ValueError, "ShardedDeviceArray has been deleted.", lambda: x[0])
     raises(ValueError, "ShardedDeviceArray has been deleted.", lambda: jax.jit(lambda v: v)(x))
