@@ -1021,6 +1021,12 @@ class Watched:
         return Watched(copy.deepcopy(inner_of(self), memo), _sites_of(self))
 
 
+_UNSEEN = __file__ + ":importlib._bootstrap"
+"""The file of a frame that warnings pass over when they look for the line that is to blame."""
+
+_call_code: Any = Watched.__call__
+_call_code.__code__ = _call_code.__code__.replace(co_filename=_UNSEEN)
+
 _OWN = frozenset(("__call__", "__get__", "__reduce_ex__", "__copy__", "__deepcopy__"))
 
 
@@ -1279,18 +1285,20 @@ RECORDER: Any = None
 
 def strip(error: BaseException) -> None:
     """Take our own frames out of a traceback, so that it reads as if we were not there."""
-    first = error.__traceback__
-    while first is not None and first.tb_frame.f_code.co_filename == __file__:
-        first = first.tb_next
+    first = _theirs(error.__traceback__)
     entry = first
     while entry is not None:
-        after = entry.tb_next
-        while after is not None and after.tb_frame.f_code.co_filename == __file__:
-            after = after.tb_next
+        after = _theirs(entry.tb_next)
         if after is not entry.tb_next:
             entry.tb_next = after
         entry = after
     error.__traceback__ = first
+
+
+def _theirs(entry: Optional[types.TracebackType]) -> Optional[types.TracebackType]:
+    while entry is not None and entry.tb_frame.f_code.co_filename.startswith(__file__):
+        entry = entry.tb_next
+    return entry
 
 
 NAMES = {

@@ -917,6 +917,13 @@ class TestCallables:
         # JAX builds tracebacks anew from frames that have ended, whose last column is that of our `raise`.
         assert without_carets(out.stderr) == without_carets(plain.stderr)
 
+    def test_warnings_blame_the_program_s_line(self, bench: Bench) -> None:
+        source = "import warnings\ndef old(): warnings.warn('old', DeprecationWarning, stacklevel=2)\ndef g(f): return f\nk = g(old)\nk()\nk()\n"
+        out = bench.run(source, [watch("g(old)")])
+        plain = bench.plain("main.py")
+        assert "main.py:5" in out.stderr
+        assert out.stderr == plain.stderr
+
     def test_recursion_and_identity_by_name(self) -> None:
         source = "import pickle, copy, sys\ndef f(n): return n and f(n - 1) + 1\nsys.modules['p'] = type(sys)('p'); sys.modules['p'].f = f\nx = f(30)\ny = pickle.loads(pickle.dumps(f)) is f\nz = copy.deepcopy(f) == f\n"
         records, namespace = in_process(source, [watch("def f(n): return n and f(n - 1) + 1")])
