@@ -24,8 +24,10 @@ _DEEPEST = 120
 """Expressions below this depth are compared as a whole."""
 _SMALLEST_MOVE = 4
 """Nodes of a statement that is still the same one in another place."""
+_WINDOW = 12
+"""Statements around a place in a long list among which its counterpart is looked for."""
 _MOST_REGION = 2000
-"""Candidate pairs of statements up to which blocks that left their statement are looked for."""
+"""Candidate pairs of statements up to which all ways to read a change are weighed against each other."""
 _BY_MEANING = {"isinstance": 1, "issubclass": 1, "getattr": 1, "hasattr": 1, "setattr": 1, "delattr": 1, "partial": 0}
 """Functions, and which of their arguments says nothing without them: a class, the name of an attribute, a function."""
 _CONVERSIONS = frozenset(
@@ -207,19 +209,18 @@ class _Diff:
 
     def _parts(self, before: list[ast.stmt], after: list[ast.stmt], settled: dict[ast.stmt, ast.stmt]) -> Iterator[_Part]:
         """What belongs together, in order."""
-        unwrapped = self._unwrapped(before, after, settled) if before and after else None
-        if unwrapped is None and self._only_pair(before, after, settled):
-            yield _Part(before, after, pair=True)
-        elif unwrapped is None:
-            for b, a in best_pairs(before, after, lambda x, y: self._score(x, y, settled)):
-                paired = b is not None and a is not None
-                if not (paired and b in settled):
-                    yield _Part([b] if b else [], [a] if a else [], pair=paired)
-        else:
+        while unwrapped := self._unwrapped(before, after, settled) if before and after else None:
             part, i, j = unwrapped
             yield from self._parts(before[:i], after[:j], settled)
             yield part
-            yield from self._parts(before[i + len(part.before) :], after[j + len(part.after) :], settled)
+            before, after = before[i + len(part.before) :], after[j + len(part.after) :]
+        if self._only_pair(before, after, settled):
+            yield _Part(before, after, pair=True)
+            return
+        for b, a in best_pairs(before, after, lambda x, y: self._score(x, y, settled)):
+            paired = b is not None and a is not None
+            if not (paired and b in settled):
+                yield _Part([b] if b else [], [a] if a else [], pair=paired)
 
     @staticmethod
     def _only_pair(before: list[ast.stmt], after: list[ast.stmt], settled: dict[ast.stmt, ast.stmt]) -> bool:
@@ -251,8 +252,6 @@ class _Diff:
         self, before: list[ast.stmt], after: list[ast.stmt], settled: dict[ast.stmt, ast.stmt]
     ) -> tuple[_Part, int, int] | None:
         """A statement of which one version keeps only a block, if that explains more than pairing does; where it lies in both."""
-        if len(before) * len(after) > _MOST_REGION:
-            return None
 
         def weight(x: ast.stmt, y: ast.stmt) -> float:
             return self._score(x, y, settled) * min(self.before.size[x], self.after.size[y])
@@ -260,6 +259,8 @@ class _Diff:
         def total(bs: list[ast.stmt], as_: list[ast.stmt]) -> float:
             return sum(weight(x, y) for x, y in _both(best_pairs(bs, as_, weight)))
 
+        if len(before) * len(after) > _MOST_REGION:
+            return _first_reading(before, after, settled, weight)
         best, chosen = total(before, after), None
         for part, i, j in _readings(before, after, settled, weight):
             assert part.inner is not None
@@ -989,6 +990,27 @@ def _readings(
             if pairs := _both(best_pairs(before, block, weight)):
                 i, end = before.index(pairs[0][0]), before.index(pairs[-1][0]) + 1
                 yield _Part(before[i:end], [a], inner=(before[i:end], block)), i, j
+
+
+def _first_reading(
+    before: list[ast.stmt],
+    after: list[ast.stmt],
+    settled: Collection[ast.stmt],
+    weight: Callable[[ast.stmt, ast.stmt], float],
+) -> tuple[_Part, int, int] | None:
+    """The first such way in a long list, where what belongs together is not far apart."""
+    for n in range(min(len(before), len(after))):
+        start = max(n - _WINDOW, 0)
+        near = [before[n : n + 1], after[start : n + _WINDOW]], [before[start : n + _WINDOW], after[n : n + 1]]
+        for (bs, as_), i, j, outer in zip(near, (n, start), (start, n), (before[n], after[n]), strict=True):
+            if not isinstance(outer, _COMPOUND):
+                continue
+            direct = max(weight(b, a) for b in bs for a in as_)
+            for part, k, m in _readings(bs, as_, settled, weight):
+                assert part.inner is not None
+                if sum(weight(x, y) for x, y in _both(best_pairs(*part.inner, weight))) > direct:
+                    return part, i + k, j + m
+    return None
 
 
 def _bound(statements: Iterable[ast.stmt]) -> set[str]:

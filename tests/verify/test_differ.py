@@ -296,6 +296,16 @@ def test_the_function_around_a_place_is_named() -> None:
     assert [s.function for s in sites("a.py", before, before.replace("old()", "new"), 1)] == ["C.m.inner"]
 
 
+@pytest.mark.parametrize("count", [10, 60, 400])
+def test_many_blocks_that_leave_their_statements_are_places_of_their_own(count: int) -> None:
+    before = "".join(f"with mesh:\n    out{n} = f{n}(x.old())\n" for n in range(count))
+    after = "".join(f"out{n} = f{n}(x.new)\n" for n in range(count))
+    for one, other in ((before, after), (after, before)):
+        result = sites("a.py", one, other, 1)
+        assert [s.names for s in result if s.kind is Kind.STATEMENT] == [(f"out{n}",) for n in range(count)]
+        assert len([s for s in result if s.kind is Kind.VALUE]) == count
+
+
 # Watches
 
 
