@@ -37,6 +37,9 @@ WRONG_ORDER = (
 )
 
 
+_new_array = jax.make_array_from_single_device_arrays
+
+
 class Device(Protocol):
     """What a GlobalDeviceArray asks of a device."""
 
@@ -437,8 +440,7 @@ def _finish(
 ) -> object:
     """The result of a classmethod: an array of the new class once that was on, from 0.4.5."""
     if state.jax_array() and state.version >= (0, 4, 5):
-        sharding = jax.sharding.NamedSharding(mesh, axes)
-        return jax.make_array_from_single_device_arrays(tuple(shape), sharding, list(buffers))
+        return _new_array(tuple(shape), jax.sharding.NamedSharding(mesh, axes), list(buffers))
     return cls(shape, mesh, axes, buffers, _gda_fast_path_args=fast)  # type: ignore[arg-type]
 
 
@@ -456,7 +458,9 @@ def _device_put_leaf(value: object, device: object) -> object:
 def as_global_array(gda: GlobalDeviceArray) -> jax.Array:
     """The same data as an array of the new class; nothing is copied."""
     gda._check_if_deleted()
-    return jax.make_array_from_single_device_arrays(tuple(gda.shape), gda.sharding, list(gda._buffers()))
+    axes = gda.mesh_axes if isinstance(gda.mesh_axes, PartitionSpec) else PartitionSpec(*gda.mesh_axes)  # type: ignore[misc]
+    sharding = jax.sharding.NamedSharding(gda.mesh, axes)
+    return _new_array(tuple(gda.shape), sharding, list(gda._buffers()))
 
 
 def from_global_array(array: jax.Array, mesh: Mesh, spec: object) -> GlobalDeviceArray:

@@ -241,12 +241,15 @@ def check_lists_as_shapes_until_0_3_13():
 
 @world("0.3.1", False)
 def check_any_sequence_as_axes_until_0_3_1():
+    from jaxmigrate.legacy import arrays
+
     array, _ = classes()
     for axes in (["x", "y"], ("x", "y")):
         x = array.from_callback((8, 2), mesh(), axes, lambda index: WHOLE[index])
         assert x.local_shards[1].index == (slice(0, 2), slice(1, 2))
         assert x._local_shards is x.local_shards
         assert x._current_process == 0
+        assert np.array_equal(arrays.as_global_array(x), WHOLE)
     assert not hasattr(x, "aval")
 
 
