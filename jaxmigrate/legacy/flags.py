@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
 from typing import Any
 
 from jax._src import config as modern
@@ -46,59 +46,32 @@ WITHOUT_EFFECT: dict[str, object] = {
 """Name and default; only those that the installed JAX does not know are added."""
 
 
+class _Plain:
+    """An option without effect."""
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+    def _set(self, value: object) -> None:
+        self.value = value
+
+
 def install(journal: Journal) -> None:
-    """Teach `jax.config` the old options."""
-    kind = modern.Config
-    known = modern.config._value_holders
-    table: dict[str, object] = {name: value for name, value in WITHOUT_EFFECT.items() if name not in known}
-    live = {flag.name: flag for flag in (state.array_flag, state.gda_flag)}
-    for name in live:
-        journal.attribute(kind, name, _option(name))
-    for name in table:
-        if not hasattr(kind, name):
-            journal.attribute(kind, name, _option(name))
-    journal.attribute(kind, "update", _update(kind.update, table, live))
-    journal.attribute(kind, "read", _read(kind.read, table, live))
-    journal.attribute(kind, "_read", _read(kind._read, table, live))
-    journal.attribute(kind, "FLAGS", property(lambda self: self))
-    journal.attribute(kind, "values", _values(vars(kind)["values"], table, live))
+    """Teach `jax.config` the old options; it finds them where its own are, and offers them to absl like those."""
+    config = modern.config
+    holders: dict[str, object] = {flag.name: flag for flag in (state.array_flag, state.gda_flag)}
+    holders |= {name: _Plain(value) for name, value in WITHOUT_EFFECT.items() if name not in config._value_holders}
+    for name, holder in holders.items():
+        journal.item(config._value_holders, name, holder)
+        kind = bool if isinstance(holder, state.Flag) else type(WITHOUT_EFFECT[name])
+        journal.item(config.meta, name, (kind, (), {"help": "An option of old JAX."}))
+        if not hasattr(modern.Config, name):
+            journal.attribute(modern.Config, name, property(functools.partial(_value, name=name)))
+    journal.attribute(modern.Config, "FLAGS", property(lambda self: self))
     journal.attribute(modern, "jax_array", state.array_flag)
     journal.attribute(modern, "parallel_functions_output_gda", state.gda_flag)
-    journal.attribute(modern, "FLAGS", modern.config)
+    journal.attribute(modern, "FLAGS", config)
 
 
-def _values(before: property, table: dict[str, object], live: dict[str, state.Flag]) -> property:
-    def values(self: Any) -> dict[str, object]:
-        """All options by name."""
-        current = {name: flag.value for name, flag in live.items()}
-        known: dict[str, object] = before.__get__(self)
-        return {**known, **table, **current}
-
-    return property(values)
-
-
-def _option(name: str) -> property:
-    return property(lambda self: self._read(name))
-
-
-def _update(before: Callable[..., None], table: dict[str, object], live: dict[str, state.Flag]) -> Callable[..., None]:
-    def update(self: Any, name: str, val: Any) -> None:
-        """Set an option, an old one included."""
-        if name in live:
-            live[name].default = bool(val)
-        elif name in table:
-            table[name] = val
-        else:
-            before(self, name, val)
-
-    return update
-
-
-def _read(before: Callable[..., Any], table: dict[str, object], live: dict[str, state.Flag]) -> Callable[..., Any]:
-    def read(self: Any, name: str) -> Any:
-        """The value of an option, an old one included."""
-        if name in live:
-            return live[name].value
-        return table[name] if name in table else before(self, name)
-
-    return read
+def _value(config: Any, *, name: str) -> object:
+    return config._value_holders[name].value

@@ -7,6 +7,7 @@ import io
 import itertools
 import re
 import tokenize
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -105,7 +106,9 @@ def _calls(text: bytes) -> Iterator[ast.Call]:
     if not re.search(rb"\b(pjit|GlobalDeviceArray)\b", text):
         return
     try:
-        tree = ast.parse(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return
     yield from (node for node in ast.walk(tree) if isinstance(node, ast.Call))

@@ -26,6 +26,9 @@ class Flag:
         stack = getattr(self._local, "stack", None)
         return bool(stack[-1] if stack else self.default)
 
+    def _set(self, value: bool) -> None:
+        self.default = bool(value)
+
     @contextmanager
     def __call__(self, value: bool) -> Iterator[None]:
         """Let the option have another value within a block."""

@@ -151,6 +151,9 @@ def check_old_flags_are_accepted():
     config.update("jax_experimental_name_stack", True)
     config.update("jax_coordination_service", True)
     assert config.jax_coordination_service is True
+    assert config.values["jax_array"] is False
+    config.update(name="jax_array", val=False)
+    assert config.meta["jax_array"][0] is bool
     raises(AttributeError, lambda: config.update("jax_no_such_flag", 1))
     raises(AttributeError, lambda: config.jax_no_such_flag)
 
