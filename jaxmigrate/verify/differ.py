@@ -218,9 +218,8 @@ class _Diff:
             yield _Part(before, after, pair=True)
             return
         for b, a in best_pairs(before, after, lambda x, y: self._score(x, y, settled)):
-            paired = b is not None and a is not None
-            if not (paired and b in settled):
-                yield _Part([b] if b else [], [a] if a else [], pair=paired)
+            together = b is not None and a is not None and b not in settled
+            yield _Part([b] if b else [], [a] if a else [], pair=together)
 
     @staticmethod
     def _only_pair(before: list[ast.stmt], after: list[ast.stmt], settled: dict[ast.stmt, ast.stmt]) -> bool:

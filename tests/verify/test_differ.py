@@ -237,6 +237,11 @@ STATEMENTS = {
         "main()\ndef main():\n    a(1)\n",
         ["statement: nothing -> main()", "statement: main() -> nothing"],
     ),
+    "functions that go around one that stays": (
+        "def f(): a()\ndef g(): b(1)\ndef h(): c()\n",
+        "def g(): b(2)\n",
+        ["statement: def f(): a() -> nothing", "value: b(1) -> b(2)", "statement: def h(): c() -> nothing"],
+    ),
     "a function that moved and changed": (
         "def f(x):\n    return x.old()\ny = 1\ndef g(): return 3\n",
         "y = 1\ndef g(): return 3\ndef f(x):\n    return x.new\n",
@@ -383,6 +388,37 @@ def test_a_text_made_of_another_one_differs_only_in_its_places() -> None:
         assert bool(places) == (_without(program.encode(), [], "before") != _without(changed.encode(), [], "after"))
 
 
+def test_nothing_is_lost_when_statements_go_move_and_change_their_blocks() -> None:
+    pick = random.Random(5)
+    programs = [case.before.decode() for case in CASES if case.before.count(b"\n") > 12]
+    for program in pick.sample(programs, 150):
+        changed = _shaken(_mutated(program, pick), pick)
+        places = [s for s in sites("a.py", program, changed, 1) if s.kind is not Kind.WATCH]
+        before, after = (
+            _without(t.encode(), places, side, ordered=False) for t, side in ((program, "before"), (changed, "after"))
+        )
+        assert before == after, changed
+
+
+def _shaken(program: str, pick: random.Random) -> str:
+    """A program in which statements are gone, have changed places, or left or entered a block."""
+    tree = ast.parse(program)
+    for _ in range(pick.randint(1, 4)):
+        block = pick.choice([block for block in _blocks(tree) if len(block) > 1])
+        place = pick.randrange(len(block) - 1)
+        inner = getattr(block[place], "body", None)
+        change = pick.randrange(3)
+        if change == 0:
+            del block[place]
+        elif change == 1:
+            block[place : place + 2] = block[place + 1], block[place]
+        elif inner and not isinstance(block[place], (ast.FunctionDef, ast.ClassDef)):
+            block[place : place + 1] = inner
+        else:
+            block[place] = ast.If(ast.Name("condition"), [block[place]], [])
+    return ast.unparse(ast.fix_missing_locations(tree))
+
+
 def _mutated(program: str, pick: random.Random) -> str:
     """A program with a name, a constant or a simple statement that is another one."""
     tree = ast.parse(program)
@@ -437,13 +473,12 @@ def _span(node: ast.expr | ast.stmt) -> Span:
     return Span(node.lineno, node.col_offset, *_end(node))
 
 
-def _without(text: bytes, places: list[Site], side: str) -> str:
+def _without(text: bytes, places: list[Site], side: str, *, ordered: bool = True) -> str:
     tree = _Without(places, side).visit(ast.parse(text))
-    for node in ast.walk(tree):
-        for name in ("body", "orelse", "finalbody"):
-            block = getattr(node, name, None)
-            if isinstance(block, list):
-                setattr(node, name, [s for s in block if not isinstance(s, ast.Pass) and not _is_docstring(s)])
+    for block in reversed(list(_blocks(tree))):  # from the inside out
+        block[:] = [s for s in block if not isinstance(s, ast.Pass) and not _is_docstring(s)]
+        if not ordered:  # definitions and imports may move
+            block.sort(key=ast.dump)
     return ast.dump(tree, indent=1)
 
 
