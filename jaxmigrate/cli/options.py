@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
@@ -13,6 +13,9 @@ from jaxmigrate.config import Config, ConfigError, did_you_mean, find, load
 if TYPE_CHECKING:
     from jaxmigrate.codemod import Codemod
     from jaxmigrate.model import Settings, Version
+
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class Wishes(NamedTuple):
@@ -126,3 +129,21 @@ def _check_option(name: str, value: str, codemods: dict[str, Codemod]) -> None:
         raise click.BadParameter(f"{owner} has no option {option!r}{hint}", param_hint="'--option'")
     if value not in known[option]:
         raise click.BadParameter(f"{name}={value}: expected {' or '.join(known[option])}", param_hint="'--option'")
+
+
+def rewriting_options(command: Command) -> Command:
+    """Give a command the options that say what is rewritten, and how."""
+    for option in reversed(_REWRITING):
+        command = option(command)
+    return command
+
+
+_REWRITING = (
+    click.option("--target", metavar="VERSION", help="The oldest JAX that the result must run on. [default: the newest known]"),
+    click.option("--select", multiple=True, metavar="NAMES", help="Only these codemods (repeatable, comma-separated)."),
+    click.option("--ignore", multiple=True, metavar="NAMES", help="All but these codemods (repeatable, comma-separated)."),
+    click.option("--safe-only", is_flag=True, help="Hold back edits that rest on an assumption."),
+    click.option("--unsafe", is_flag=True, help="Also apply edits to code that still works, where they rest on an assumption."),
+    click.option("--option", "options", multiple=True, metavar="CODEMOD.OPTION=VALUE", help="A choice that a codemod offers."),
+    click.option("--config", metavar="FILE", help="A pyproject.toml. [default: the nearest with a table tool.jaxmigrate]"),
+)

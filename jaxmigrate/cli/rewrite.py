@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from jaxmigrate import runner
-from jaxmigrate.cli.options import Wishes, configuration, merge, settings_of, split_names, split_options
+from jaxmigrate.cli.options import Wishes, configuration, merge, rewriting_options, settings_of, split_names, split_options
 from jaxmigrate.discovery import discover, git_root
 from jaxmigrate.gate import prefilter
 
@@ -46,13 +46,7 @@ class Output(NamedTuple):
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("--diff", is_flag=True, help="Print the patch and write nothing.")
 @click.option("--check", is_flag=True, help="Print the report and write nothing.")
-@click.option("--target", metavar="VERSION", help="The oldest JAX that the result must run on. [default: the newest known]")
-@click.option("--select", multiple=True, metavar="NAMES", help="Only these codemods (repeatable, comma-separated).")
-@click.option("--ignore", multiple=True, metavar="NAMES", help="All but these codemods (repeatable, comma-separated).")
-@click.option("--safe-only", is_flag=True, help="Hold back edits that rest on an assumption.")
-@click.option("--unsafe", is_flag=True, help="Also apply edits to code that still works, where they rest on an assumption.")
-@click.option("--option", "options", multiple=True, metavar="CODEMOD.OPTION=VALUE", help="A choice that a codemod offers.")
-@click.option("--config", metavar="FILE", help="A pyproject.toml. [default: the nearest with a table tool.jaxmigrate]")
+@rewriting_options
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 although something is left to do.")
 @click.option("--format", "format_", type=click.Choice(["text", "json", "github"]), default="text", help="Form of the report.")
 @click.option("--color/--no-color", default=None, help="Use colours. [default: on a terminal]")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from jaxmigrate.cli.options import Wishes, configuration, merge, settings_of, split_names, split_options
+from jaxmigrate.cli.options import Wishes, configuration, merge, rewriting_options, settings_of, split_names, split_options
 
 if TYPE_CHECKING:
     from jaxmigrate.config import Config
@@ -92,13 +92,7 @@ class _ProgramLast(click.Command):
 @click.option("--python", metavar="PATH", help="The Python to run with. [default: the one that runs jaxmigrate]")
 @click.option("--before-python", metavar="PATH", help="A Python with a real old JAX for the original, instead of the emulation.")
 @click.option("--legacy-jax", metavar="VERSION", help="The old JAX to emulate, 0.3.0 to 0.4.6. [default: what fits]")
-@click.option("--target", metavar="VERSION", help="The oldest JAX that the result must run on. [default: the newest known]")
-@click.option("--select", multiple=True, metavar="NAMES", help="Only these codemods (repeatable, comma-separated).")
-@click.option("--ignore", multiple=True, metavar="NAMES", help="All but these codemods (repeatable, comma-separated).")
-@click.option("--safe-only", is_flag=True, help="Hold back edits that rest on an assumption.")
-@click.option("--unsafe", is_flag=True, help="Also make edits to code that still works, where they rest on an assumption.")
-@click.option("--option", "options", multiple=True, metavar="CODEMOD.OPTION=VALUE", help="A choice that a codemod offers.")
-@click.option("--config", metavar="FILE", help="A pyproject.toml. [default: the nearest with a table tool.jaxmigrate]")
+@rewriting_options
 @click.option("--color/--no-color", default=None, help="Use colours. [default: on a terminal]")
 @click.pass_context
 def command(ctx: click.Context, /, **_: object) -> None:
