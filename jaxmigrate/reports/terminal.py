@@ -24,6 +24,17 @@ def render_terminal(
     summary: Summary, *, width: int, color: bool, wrote: bool, settings: Settings | None, elapsed: float | None
 ) -> str:
     """The whole report at `width` columns."""
+    return printed(((part, False) for part in _parts(summary, wrote, settings, elapsed)), width=width, color=color)
+
+
+def printed(parts: Iterable[tuple[RenderableType, bool]], *, width: int, color: bool) -> str:
+    """Parts as a terminal of this width shows them, without blanks at the ends of lines.
+
+    Args:
+        parts: what to print, and whether it shall run on beyond the width, as what people copy must.
+        width: columns of the terminal.
+        color: use ANSI colours.
+    """
     out = io.StringIO()
     console = Console(
         file=out,
@@ -37,8 +48,8 @@ def render_terminal(
         legacy_windows=False,
         _environ={},
     )
-    for part in _parts(summary, wrote, settings, elapsed):
-        console.print(part)
+    for part, runs_on in parts:
+        console.print(part, soft_wrap=runs_on)
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().split("\n")[:-1])
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from jaxmigrate.reports.placement import drawn
 from jaxmigrate.reports.summary import count, display
@@ -39,41 +38,26 @@ def render(report: Report, *, width: int | None = None, color: bool = False, req
     lines = _lines(report, min(width or WIDTH, 120), require)
     if width is None:
         return "".join(f"{line}\n" for line, _ in lines)
-    return _terminal(list(lines), width, color)
+    return _terminal(lines, width, color)
 
 
-def _terminal(lines: list[Line], width: int, color: bool) -> str:
-    from rich.console import Console  # slow to import and only needed on a terminal
+def _terminal(lines: Iterable[Line], width: int, color: bool) -> str:
+    from rich.padding import Padding  # slow to import and only needed on a terminal
     from rich.text import Text
 
-    out = io.StringIO()
-    console = Console(
-        file=out,
+    from jaxmigrate.reports.terminal import printed
+
+    def part(line: str, style: str) -> Padding:
+        """Continuation lines keep the indentation of their first."""
+        text = line.lstrip(" ")
+        return Padding(Text(text, style=style), (0, 0, 0, len(line) - len(text)))
+
+    copied = "cyan"
+    return printed(
+        ((Text(line, style=style), True) if style == copied else (part(line, style), False) for line, style in lines),
         width=width,
-        force_terminal=True,
-        color_system="standard" if color else None,
-        no_color=not color,
-        highlight=False,
-        markup=False,
-        emoji=False,
-        legacy_windows=False,
-        _environ={},
+        color=color,
     )
-    for line, style in lines:
-        console.print(_wrapped(Text(line, style=style), line, width), soft_wrap=style == "cyan")
-    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().split("\n")[:-1])
-
-
-def _wrapped(text: object, line: str, width: int) -> object:
-    """Continuation lines keep the indentation of their first."""
-    from rich.padding import Padding
-
-    indent = len(line) - len(line.lstrip(" "))
-    if len(line) <= width or not indent:
-        return text
-    from rich.text import Text
-
-    return Padding(Text(line.lstrip(" "), style=text.style if isinstance(text, Text) else ""), (0, 0, 0, indent))
 
 
 def _lines(report: Report, width: int, require: float) -> Iterator[Line]:

@@ -89,6 +89,7 @@ _Check = Callable[[Context, Json, Json, str], None]
 def _value(c: Context, before: Json, after: Json, where: str) -> None:
     kinds = before.get("k"), after.get("k")
     if "cut" in kinds or (_silent(before) and _silent(after)):
+        _kinds_of_objects(c, before, after, where)
         return
     if c.converted and kinds[1] == "array" and kinds[0] in ("array", "ndarray", "scalar"):
         compare_converted(c, before, after, where)
@@ -100,6 +101,14 @@ def _value(c: Context, before: Json, after: Json, where: str) -> None:
     elif set(kinds) == {"array", "shard"}:
         _buffer(c, before, after, where)
     else:
+        c.out.facts += 1
+        c.out.differ("type", describe(before), describe(after), where)
+
+
+def _kinds_of_objects(c: Context, before: Json, after: Json, where: str) -> None:
+    """Of what was not described it is known whether it is a class or an instance of one."""
+    kinds = {str(v.get("t")) for v in (before, after) if v.get("k") == "opaque"}
+    if kinds == {"class", "object"} or (len(kinds) == 2 and "module" in kinds):
         c.out.facts += 1
         c.out.differ("type", describe(before), describe(after), where)
 
@@ -136,6 +145,7 @@ def _scalar(c: Context, before: Json, after: Json, where: str) -> None:
     elif kind in ("float", "complex"):
         a, b = np.asarray(number_of(before)), np.asarray(number_of(after))
         c.out.dtypes.add(_precision(a, b))
+        c.out.rounded += before.get("v") != after.get("v")
         if unequal(a, b, bounds(_precision(a, b), c.tolerance)):
             c.out.differ("value", before.get("v"), after.get("v"), where)
     elif kind == "str" and before != after:
@@ -167,8 +177,20 @@ def _seq(c: Context, before: Json, after: Json, where: str) -> None:
         c.out.differ("length", before.get("n"), after.get("n"), where)
         return
     c.out.facts += not old and count_of(before) == 0
+    _unrecorded(c, before, after, where)
     for i, (a, b) in enumerate(zip(old, new, strict=False)):
         _value(c, a, b, f"{where}[{i}]")
+
+
+def _unrecorded(c: Context, before: Json, after: Json, where: str) -> None:
+    """The elements beyond those that were recorded: by their hash, if there is one."""
+    if all(count_of(v) <= len(items_of(v)) for v in (before, after)):
+        return
+    hashes = before.get("h"), after.get("h")
+    if None in hashes:
+        c.out.cut = True
+    elif hashes[0] != hashes[1] and all(a == b for a, b in zip(items_of(before), items_of(after), strict=False)):
+        c.out.differ("elements", f"other elements beyond the first {len(items_of(before))}", "other elements", where)
 
 
 def _without_gone_flags(before: list[Json], after: list[Json]) -> tuple[list[Json], list[Json]]:
@@ -197,6 +219,7 @@ def _map(c: Context, before: Json, after: Json, where: str) -> None:
         c.out.facts += not old and not new
     if before.get("n") != after.get("n") and len(old) == len(new) == MAX_ITEMS:
         c.out.differ("length", before.get("n"), after.get("n"), where)
+    _unrecorded(c, before, after, where)
     _renamed(c, old, new, where)
     for key in [*old, *(k for k in new if k not in old)]:
         named = old[key][0] if key in old else new[key][0]
@@ -244,6 +267,7 @@ def _canonical(value: object) -> str:
 
 
 def _set(c: Context, before: Json, after: Json, where: str) -> None:
+    _unrecorded(c, before, after, where)
     old = {_canonical(v): v for v in items_of(before)}
     new = {_canonical(v): v for v in items_of(after)}
     alone = [v for k, v in old.items() if k not in new], [v for k, v in new.items() if k not in old]

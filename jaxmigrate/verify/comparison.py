@@ -18,6 +18,10 @@ class Comparison:
     """How many values were there on both sides to be compared; 0 means that nothing was learnt."""
     sampled: int = 0
     """How many large arrays were compared by samples."""
+    rounded: int = 0
+    """How many values differ within their tolerance."""
+    cut: bool = False
+    """Whether a part of a container was too large to be recorded in any way."""
     notes: list[str] = field(default_factory=list)
     dtypes: set[str] = field(default_factory=set)
     """Of the floats that were there to be compared."""

@@ -276,6 +276,10 @@ class _Case:
         noise = [f for w in watches for f in w.noise]
         if noise and (result.in_trace or indirect(result)):
             return self._noisy(result, noise)
+        if result.truncated:
+            return _Ruling(
+                Verdict.NOT_COMPARABLE, ["equal as far as recorded, but a container is too long to be recorded in full"]
+            )
         if result.facts and not result.converted:
             return self._equal(result, watches)
         if result.cut:

@@ -53,7 +53,8 @@ class Trace:
     process: ProcessRun
     streams: dict[Stream, list[Event]] = field(default_factory=lambda: defaultdict(list))
     kinds: dict[str, list[Json]] = field(default_factory=lambda: defaultdict(list))
-    totals: dict[tuple[int, str], int] = field(default_factory=dict)
+    totals: dict[tuple[int, str], Json] = field(default_factory=dict)
+    """Site and test -> how often, and a fingerprint of what was not recorded each time."""
 
     def of(self, site: int) -> Iterator[tuple[Stream, list[Event]]]:
         """The streams of a site."""
@@ -73,7 +74,7 @@ def read(process: ProcessRun) -> Trace:
         if kind not in STREAMS and kind != "raise":
             trace.kinds[kind].append(record)
             if kind == "count":
-                trace.totals[_int(record["s"]), str(record.get("c") or "")] = _int(record.get("n"))
+                trace.totals[_int(record["s"]), str(record.get("c") or "")] = record
             continue
         stream = STREAMS.get(kind, "call" if record.get("of") == "call" else "value")
         if stream == "state":
@@ -139,6 +140,10 @@ class SiteResult:
     in_trace: bool = False
     cut: bool = False
     """Whether a value was too large to be recorded."""
+    truncated: bool = False
+    """Whether parts of values were."""
+    rounded: int = 0
+    """How many values differ within their tolerance."""
     use: str = ""
     """How the program uses the value, see `compare_site`."""
     refused: list[tuple[int, str, str]] = field(default_factory=list)
@@ -165,6 +170,9 @@ class SiteResult:
 
 
 NEVER = 1 << 60
+
+FULL = 20
+"""So many evaluations are recorded each time; of more, every power of two."""
 
 MOST_KINDS = 4
 """So many kinds of values are kept to be named."""
@@ -220,11 +228,31 @@ def _compare_process(result: SiteResult, process: int, old: Trace, new: Trace, t
     for key in sorted({*a, *b}):
         if key[2] != "reach":
             _compare_stream(result, process, key, (a.get(key, []), b.get(key, [])), tolerance)
+    for test in sorted({test for _, test, _ in a}):
+        _compare_totals(result, process, test, old, new)
+
+
+def _compare_totals(result: SiteResult, process: int, test: str, old: Trace, new: Trace) -> None:
+    """What was not recorded each time: by its fingerprint, which tells where no value is rounded; else say how much was seen."""
+    sides = [t.totals.get((result.site.id, test)) for t in (old, new)]
+    if sides[0] is None or sides[1] is None:
+        return
+    for what, count, print_ in (("evaluations", "n", "fp"), ("calls", "calls", "calls_fp")):
+        totals = [_int(side.get(count) or 0) for side in (sides[0], sides[1])]
+        prints = [side.get(print_) for side in (sides[0], sides[1])]
+        if max(totals) <= FULL or totals[0] != totals[1]:
+            continue
+        if None not in prints and prints[0] != prints[1] and not result.rounded and not result.found:
+            texts = f"one of {totals[0]} is another", "and none of those that were recorded"
+            result.found.append(Found(Difference(what, *texts), process, test, f"more than {FULL} {what}", NEVER))
+        elif None in prints or prints[0] != prints[1]:
+            seen = FULL + sum(1 for power in range(1, totals[0].bit_length()) if FULL < 1 << power <= totals[0])
+            result.notes[f"{seen} of {totals[0]} {what} were recorded and compared"] = None
 
 
 def _times(streams: Mapping[Stream, list[Event]], trace: Trace, site: Site) -> int:
     counted = sum(max((e.n for e in events), default=0) for key, events in streams.items() if key[2] in ("value", "reach"))
-    total = sum(n for (number, _), n in trace.totals.items() if number == site.id)
+    total = sum(_int(record.get("n")) for (number, _), record in trace.totals.items() if number == site.id)
     return max(counted, total) or sum(len(events) for events in streams.values())
 
 
@@ -300,6 +328,8 @@ def _compare_pair(result: SiteResult, process: int, key: Stream, old: Event, new
     result.sampled += comparison.sampled
     result.notes.update(dict.fromkeys(comparison.notes))
     result.dtypes |= comparison.dtypes
+    result.rounded += comparison.rounded
+    result.truncated |= comparison.cut
     if comparison.facts and not comparison.differences and len(result.kinds) < MOST_KINDS:
         result.kinds[_kind(old)] = None
     if traced:
@@ -332,6 +362,7 @@ def _examine(result: SiteResult, old: Event, new: Event, tolerance: Tolerance) -
             out.facts, out.sampled = out.facts + part.facts, out.sampled + part.sampled
             out.notes += part.notes
             out.dtypes |= part.dtypes
+            out.rounded, out.cut = out.rounded + part.rounded, out.cut or part.cut
         return out, any(_abstract(cast(Json, v)) for v in old.value.values())
     if (_is_none(old) and _is_none(new)) or (result.use == "discarded" and (_is_none(old) or _is_none(new))):
         # None tells nothing: what the call did shows later, or not at all.

@@ -200,10 +200,57 @@ def test_records_by_the_name_of_their_class_and_their_fields() -> None:
 def test_long_texts_and_containers_that_were_cut() -> None:
     text = {"k": "scalar", "t": "str", "v": "a", "n": 70000, "h": "x"}
     assert aspects(text, text | {"h": "y"}) == ["value"]
+    assert aspects({"k": "set", "n": 300, "v": []}, {"k": "set", "n": 300, "v": []}) == []
+    assert examine({"k": "set", "n": 300, "v": []}, {"k": "set", "n": 300, "v": []}).cut
     pairs = [[scalar(i), scalar(i)] for i in range(256)]
     assert aspects({"k": "map", "t": "dict", "n": 300, "v": pairs}, {"k": "map", "t": "dict", "n": 301, "v": pairs}) == ["length"]
     many = [scalar(i) for i in range(256)]
     assert aspects(seq(*many) | {"n": 300}, seq(*many) | {"n": 301}) == ["length"]
+
+
+def test_elements_beyond_those_recorded_by_their_hash() -> None:
+    long = seq(*[scalar(i) for i in range(256)]) | {"n": 1000}
+    assert examine(long, long).cut
+    hashed = long | {"h": "a"}
+    assert not examine(hashed, hashed).cut
+    assert aspects(hashed, long | {"h": "b"}) == ["elements"]
+
+
+def test_sums_show_what_lies_between_the_samples() -> None:
+    large = np.linspace(1, 2, 5000, dtype=np.float32)
+    near = ndarray(large * np.float32(1.0000002))
+    sums = [[1.0, 2.0, 7500.0, 7500.0, 0]]
+    old = ndarray(large)
+    old["v"]["m"], near["v"]["m"] = sums, [[1.0000002, 2.0000004, 7500.002, 7500.002, 0]]
+    assert aspects(old, near) == []
+    for part in ([1.0, 2.0, 7501.0, 7501.0, 0], [0.9, 2.0, 7500.0, 7500.0, 0], [1.0, 2.0, 7500.0, 7500.0, 1]):
+        near["v"]["m"] = [part]
+        assert aspects(old, near) == ["values"]
+    old["v"]["m"] = near["v"]["m"] = [[None, None, 0.0, 0.0, 5000]]
+    assert aspects(old, near) == []
+
+
+def test_an_instance_is_no_class_and_a_module_neither() -> None:
+    assert aspects(opaque("H", "object"), opaque("H", "class")) == ["type"]
+    assert aspects(opaque("m", "module"), opaque("f")) == ["type"]
+    assert aspects(opaque("f", "object"), opaque("f")) == []
+
+
+def test_slices() -> None:
+    whole = {"k": "slice", "v": [None, None, None]}
+    assert aspects(whole, {"k": "slice", "v": [0, None, 1]}) == []
+    assert aspects(whole, {"k": "slice", "v": [1, None, None]}) == ["index"]
+    assert aspects(whole, {"k": "slice", "v": [0, 4, None]}) == ["index"]
+
+
+def test_shardings_by_mesh_or_devices() -> None:
+    mesh = {"k": "mesh", "axes": [["x", 2]], "devices": [0, 1]}
+    named = {"k": "sharding", "type": "MeshPspecSharding", "mesh": mesh, "spec": ["x"]}
+    assert aspects(named, named | {"type": "NamedSharding"}) == []
+    assert aspects(named, named | {"mesh": mesh | {"devices": [1, 0]}}) == ["mesh devices"]
+    single = {"k": "sharding", "type": "PmapSharding", "mesh": None, "spec": None, "devices": [0, 1]}
+    assert aspects(single, named) == []
+    assert aspects(single, single | {"devices": [1, 0]}) == ["devices"]
 
 
 def test_arguments_and_variables_of_flags_that_are_gone() -> None:

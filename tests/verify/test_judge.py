@@ -259,6 +259,27 @@ def test_evaluations_that_were_not_all_recorded_are_paired_by_number() -> None:
     assert verdicts(plan(site()), process(*some, count), process(*some, count)) == [EQUIVALENT]
 
 
+def counted(total: int, **fields: Any) -> list[Record]:
+    recorded = [n for n in range(1, total + 1) if n <= 20 or n & (n - 1) == 0]
+    return [*(hit(scalar(7), n) for n in recorded), {"e": "count", "s": 1, "c": "", "n": total, "calls": 0} | fields]
+
+
+def test_evaluations_between_the_recorded_ones_by_their_fingerprint() -> None:
+    assert verdicts(plan(site()), process(*counted(100, fp="a")), process(*counted(100, fp="a"))) == [EQUIVALENT]
+    assert verdicts(plan(site()), process(*counted(100, fp="a")), process(*counted(100, fp="b"))) == [DIFFERENT]
+    random = [process(*counted(100, fp=c)) for c in "abc"]
+    assert verdicts(plan(site()), *random) == [NONDETERMINISTIC]
+    found = only(plan(site()), process(*counted(100)), process(*counted(100)))
+    assert "22 of 100 evaluations were recorded and compared" in found.evidence
+
+
+def test_a_container_that_was_not_recorded_in_full() -> None:
+    long = hit(seq(scalar(1)) | {"n": 5000})
+    assert verdicts(plan(site()), process(long, final(x=scalar(1))), process(long, final(x=scalar(1)))) == [NOT_COMPARABLE]
+    hashed = hit(seq(scalar(1)) | {"n": 5000, "h": "a"})
+    assert verdicts(plan(site()), process(hashed), process(hashed)) == [EQUIVALENT]
+
+
 # Exceptions
 
 
