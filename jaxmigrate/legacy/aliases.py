@@ -55,6 +55,7 @@ RENAMED: dict[str, dict[str, str]] = {
         "MeshPspecSharding": "jax.sharding.NamedSharding",
         "NamedSharding": "jax.sharding.NamedSharding",
         "OpShardingSharding": "jax._src.sharding_impls.GSPMDSharding",
+        "pjit_p": "jax.extend.core.primitives.jit_p",
         "PartitionSpec": "jax.sharding.PartitionSpec",
         "Sharding": "jax.sharding.Sharding",
         "SingleDeviceSharding": "jax.sharding.SingleDeviceSharding",
@@ -131,6 +132,7 @@ RENAMED: dict[str, dict[str, str]] = {
     },
     "jax.scipy.linalg": {"tril": "jax.numpy.tril", "triu": "jax.numpy.triu"},
     "jax.sharding": _SHARDINGS,
+    "jax._src.lib": {"xla_bridge": "jax._src.xla_bridge"},
     "jax._src.sharding": _SHARDINGS,
     "jax._src.sharding_impls": {"XLACompatibleSharding": "jax.sharding.Sharding"},
     "jax.tree_util": {
@@ -187,6 +189,7 @@ COUNTERPARTS: dict[str, tuple[str, ...]] = {
     "jax._src.core": (),
     "jax._src.global_device_array": ("jax.experimental.global_device_array",),
     "jax._src.interpreters.pxla": ("jax._src.op_shardings", "jax._src.sharding_impls", "jax._src.mesh"),
+    "jax._src.lib.xla_bridge": ("jax._src.xla_bridge",),
     "jax._src.pjit": ("jax._src.sharding_impls",),
     "jax._src.sharding": ("jax.sharding", "jax._src.sharding_impls"),
 }
@@ -221,6 +224,7 @@ MODULES: tuple[str, ...] = (
     "jax.tools.colab_tpu",
     "jax.util",
     "jax._src.device_array",
+    "jax._src.lib.xla_bridge",
     "jaxlib.xla_extension",
     "jax._src.global_device_array",
 )

@@ -11,6 +11,7 @@ import jax
 import numpy as np
 from jax import numpy as jnp
 from jax import tree_util
+from jax.extend import random as generators
 
 
 def _index_function(method: str) -> Callable[..., Any]:
@@ -72,8 +73,11 @@ def shuffle(key: Any, x: Any, axis: int = 0) -> Any:
 
 
 def default_prng_impl() -> Any:
-    """The generator that new keys belong to."""
-    return jax.config.jax_default_prng_impl
+    """The generator that new keys belong to, with its name and the shape of its keys."""
+    return getattr(generators, _GENERATORS[jax.config.jax_default_prng_impl])
+
+
+_GENERATORS = {"threefry2x32": "threefry_prng_impl", "rbg": "rbg_prng_impl", "unsafe_rbg": "unsafe_rbg_prng_impl"}
 
 
 def _keys(implementation: str) -> Callable[[int], Any]:

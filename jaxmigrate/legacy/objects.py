@@ -44,6 +44,22 @@ class OutputType(enum.Enum):
     ShardedDeviceArray = 2
 
 
+class InputsHandlerMode(enum.Enum):
+    """Whether a program got its arguments by pjit, xmap or pmap."""
+
+    pmap = 0
+    pjit_or_xmap = 1
+
+
+class _PmapFunctionMeta(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        return hasattr(instance, pmap.MARK)
+
+
+class PmapFunction(metaclass=_PmapFunctionMeta):
+    """The class of what pmap gives."""
+
+
 class PositionalSemantics(enum.Enum):
     """Whether shapes are those that one process sees."""
 
@@ -173,6 +189,8 @@ _XLA_EXTENSION = {
     "DeviceArray": arrays.Buffer,
     "DeviceArrayBase": arrays.DeviceArray,
     "PyLocalBuffer": arrays.Buffer,
+    "CompiledFunction": type(jax.jit(lambda: None)),
+    "PmapFunction": PmapFunction,
 }
 _SHARDED = {
     "ShardedDeviceArray": arrays.ShardedDeviceArray,
@@ -198,6 +216,7 @@ _SHARDED = {
     "_is_auto": resources.is_auto,
     "_is_unspecified": resources.is_unspecified,
     "Index": indices.Index,
+    "InputsHandlerMode": InputsHandlerMode,
     "OutputType": OutputType,
     "ShardInfo": object,
     "array_mapping_to_axis_resources": array_mapping_to_axis_resources,
@@ -277,6 +296,7 @@ _MODULES: dict[str, dict[str, object]] = {
     "jax._src.sharding_specs": _SHARDED,
     "jax.interpreters.sharded_jit": {"sharded_jit": sharded_jit, "with_sharding_constraint": pjit.with_sharding_constraint},
     "jax.experimental": {"with_sharding_constraint": pjit.with_sharding_constraint},
+    "jax._src.lib": {"xla_extension_version": 96},
     "jax.lax": {"with_sharding_constraint": pjit.with_sharding_constraint},
     "jax.experimental.global_device_array": _GDA,
     "jax.experimental.maps": _MAPS,

@@ -20,6 +20,8 @@ from .pieces import Pieces
 Function = Callable[..., Any]
 _MODERN = jax.pmap
 _DROPPED = ("global_arg_shapes",)
+MARK = "_is_pmapped"
+"""Attribute of the functions that pmap gives."""
 
 
 def pmap(fun: Function, axis_name: Any = None, **options: Any) -> Function:
@@ -46,6 +48,7 @@ def pmap(fun: Function, axis_name: Any = None, **options: Any) -> Function:
         return _results(results, out_axes)
 
     functools.update_wrapper(wrapped, fun)
+    setattr(wrapped, MARK, True)
     for name in ("lower", "trace", "eval_shape"):
         if hasattr(mapped, name):
             setattr(wrapped, name, _host_arguments(getattr(mapped, name), inputs))

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 import jax
-from jax._src import source_info_util
+from jax._src import core, source_info_util
 from jax.experimental import multihost_utils
 
 from . import aliases, arrays, flags, hostlocal, keywords, live, modules, multihost, objects, resources, state
@@ -65,6 +65,8 @@ def _apply(journal: Journal) -> None:
     _quiet_mesh(journal)
     _equal_tuples(journal)
     _stay_unseen(journal)
+    # Traces had levels; now there is only the innermost.
+    journal.attribute(core.Trace, "level", 0)
 
 
 def _extend_modules(journal: Journal, names: modules.Names) -> None:

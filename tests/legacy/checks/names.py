@@ -316,3 +316,23 @@ def check_jaxlib_modules():
     assert xe.DeviceArray
     assert xe.DeviceArrayBase is xla_client.DeviceArrayBase
     assert jaxlib.xla_client.DeviceArrayBase is xe.DeviceArrayBase
+
+
+def check_what_old_libraries_ask_for():
+    import jax
+    from jax._src import lib
+    from jax._src.lib import xla_bridge
+    from jax.experimental.pjit import pjit_p
+
+    assert jax.random.default_prng_impl().key_shape == (2,)
+    assert jax.random.default_prng_impl().name
+    assert xla_bridge.get_backend().platform == "cpu"
+    assert lib.xla_extension_version == 96
+    assert pjit_p.name
+    functions = (jax.xla.xe.CompiledFunction, jax.xla.xe.PmapFunction)
+    assert isinstance(jax.jit(lambda x: x), functions)
+    assert isinstance(jax.pmap(lambda x: x), functions)
+    assert not isinstance(lambda x: x, functions)
+    levels = []
+    jax.jit(lambda x: levels.append(jax.core.find_top_trace((x,)).level))(1.0)
+    assert levels == [0]
