@@ -21,7 +21,8 @@ the number of the event from 1 on (values and raises of a site count together, i
   the name "return" is the value of a return statement in them.
 * ``hazard``: ``kind key v``, undefined behaviour that the emulation saw. ``test``: ``id outcome x``.
 * ``final``: ``v``, arrays, scalars and small containers among the globals of the program at its end.
-* ``backend``: ``platform devices local``, if one was started. ``count``: ``n`` and ``calls``, totals beyond what was recorded.
+* ``backend``: ``platform devices local``, if one was started. ``count``: ``n`` and ``calls``, totals beyond what was recorded,
+  ``fp`` and ``calls_fp`` fingerprints of the values that were not (the first 10000 events; content of the first 256).
 * ``end``: ``status x``, the exception with ``path`` and ``line`` of the innermost frame in the tree; missing if the program left
   by `os._exit` or was killed.
 
@@ -35,6 +36,7 @@ A value has a kind ``k``:
 * ``seq``: ``t n v``; ``map``: ``t n v`` as pairs; ``set``: ``n v``; ``record``: ``t v`` for dataclasses, named tuples and trees.
 * ``shard``: ``d p i r v``; ``device``: ``id p``; ``slice``: ``v``; ``mesh``: ``axes devices``; ``spec``: ``v``; ``dtype``: ``v``;
   ``sharding``: ``type mesh spec devices``; ``exception``: ``type module bases family message``.
+* ``h`` of a container is a hash of all its items if more are there than are written down.
 * ``opaque``: ``t`` (class, function, module, object) and ``v`` its qualified name; ``cut``: beyond the bounds.
 
 A digest: ``h`` sha1 of the little-endian bytes in C order (null for a large array that came often), ``n`` elements, ``dtype``,
@@ -79,9 +81,15 @@ Json = Dict[str, Any]
 runner: Any = runpy
 Bounds = List[List[Optional[int]]]
 
+MAX_FINGERPRINTS = 10000
+"""Events of a site and test of which there is at least a fingerprint."""
+MAX_READ = 256
+"""Events of a site and test up to which their fingerprints have the content of small arrays."""
 FULL_HITS = 20
 """As many hits of a site are recorded in each test; from there on only every power of two."""
 MAX_ITEMS = 256
+MAX_ITEMS_HASHED = 100000
+"""Items of a container up to which those that are not written down are hashed."""
 MAX_DEPTH = 6
 MAX_SAMPLES = 1024
 BLOCKS = 64
@@ -133,9 +141,13 @@ def describe(value: object, often: bool = False) -> Json:
 
 
 class _Describer:
-    """Describes one value within bounds of size, depth and memory."""
+    """Describes one value within bounds of size, depth and memory.
 
-    def __init__(self, often: bool = False) -> None:
+    `small` is the number of elements up to which arrays are read at all.
+    """
+
+    def __init__(self, often: bool = False, small: Optional[int] = None) -> None:
+        self.small = small
         self.room = MAX_VALUE
         self.hashed = MAX_OFTEN if often else MAX_HASHED
         self.abstract = False
@@ -190,6 +202,17 @@ class _Describer:
             return self._dataclass(x, depth)
         return self._tree(x, depth) or _opaque(x)
 
+    def _reads(self, size: int) -> bool:
+        return self.small is None or size <= self.small
+
+    def _rest(self, described: Json, size: int, items: Callable[[], Iterable[Any]], ordered: bool = True) -> Json:
+        """With a hash of all items, if there are more than are written down."""
+        if MAX_ITEMS < size <= MAX_ITEMS_HASHED and self.small is None:
+            hashes = _item_hashes(items())
+            if hashes is not None:
+                described["h"] = hashlib.sha1(b"\0".join(hashes if ordered else sorted(hashes))).hexdigest()
+        return described
+
     def _items(self, items: Iterable[Any], depth: int) -> List[Json]:
         described: List[Json] = []
         for item in items:
@@ -204,8 +227,9 @@ class _Describer:
                 fields = _named_fields(type(x))
                 if base is tuple and fields is not None:
                     return self._record(x, zip(fields, tuple.__iter__(x)), depth)
-                items = base.__iter__(x)
-                return {"k": "seq", "t": class_name(type(x)), "n": base.__len__(x), "v": self._items(items, depth)}
+                size, items = base.__len__(x), self._items(base.__iter__(x), depth)
+                described = {"k": "seq", "t": class_name(type(x)), "n": size, "v": items}
+                return self._rest(described, size, functools.partial(base.__iter__, x))
         return _opaque(x)
 
     def _map(self, x: Any, depth: int) -> Json:
@@ -214,12 +238,15 @@ class _Describer:
             if len(pairs) >= MAX_ITEMS or self.room <= 0:
                 break
             pairs.append([self.value(key, depth + 1), self.value(value, depth + 1)])
-        return {"k": "map", "t": class_name(type(x)), "n": dict.__len__(x), "v": pairs}
+        size = dict.__len__(x)
+        described = {"k": "map", "t": class_name(type(x)), "n": size, "v": pairs}
+        return self._rest(described, size, functools.partial(dict.items, x))
 
     def _set(self, x: Any, depth: int) -> Json:
         base = set if issubclass(type(x), set) else frozenset
-        items = self._items(base.__iter__(x), depth)
-        return {"k": "set", "n": base.__len__(x), "v": sorted(items, key=lambda item: json.dumps(item, sort_keys=True))}
+        size, items = base.__len__(x), self._items(base.__iter__(x), depth)
+        described = {"k": "set", "n": size, "v": sorted(items, key=lambda item: json.dumps(item, sort_keys=True))}
+        return self._rest(described, size, functools.partial(base.__iter__, x), ordered=False)
 
     def _record(self, x: Any, fields: Iterable[Tuple[str, Any]], depth: int) -> Json:
         values = {name: self.value(value, depth + 1) for name, value in fields if self.room > 0}
@@ -250,7 +277,7 @@ class _Describer:
             described["v"] = None
             described["items"] = self._items(items, depth)
         else:
-            described["v"] = self._digest(array)
+            described["v"] = self._digest(array) if self._reads(array.size) else None
         return described
 
     def _digest(self, array: Any) -> Json:
@@ -364,12 +391,14 @@ class _Describer:
         addressable: Optional[bool],
         replicated: Optional[bool],
     ) -> Json:
-        values = [piece.host() for piece in shards]
-        digests = [self._digest(value) for value in values]
+        values = [piece.host() for piece in shards] if self._reads(int(np.prod(shape))) else []
+        digests: List[Any] = [self._digest(value) for value in values]
         whole = None
-        if addressable:
+        if not values:
+            digests = [None] * len(shards)
+        elif addressable:
             whole = self._whole(shape, shards, values, digests)
-        elif replicated and digests:
+        elif replicated:
             whole = digests[0]
         return {
             "k": "array",
@@ -430,6 +459,50 @@ class _Describer:
         return {"k": "dtype", "v": dtype_name(x)}
 
 
+def fingerprint(value: object, small: int = MAX_SAMPLES) -> bytes:
+    """A hash of what matters of a value: the content of scalars and small arrays, shape, dtype and devices of all arrays."""
+    text = json.dumps(_essence(_Describer(small=small).value(value)), separators=(",", ":"))
+    return hashlib.sha1(text.encode("ascii")).digest()
+
+
+_PLAIN = frozenset((int, float, bool, str, type(None)))
+
+
+def _item_hashes(items: Iterable[Any]) -> Optional[List[bytes]]:
+    """What stands for each item in the hash of a container; None if that would take long."""
+    hashes = []
+    slow = 0
+    for item in items:
+        if type(item) in _PLAIN or (type(item) is tuple and all(type(part) in _PLAIN for part in item)):
+            hashes.append(repr(item).encode("utf-8", "surrogatepass"))
+            continue
+        slow += 1
+        if slow > MAX_FINGERPRINTS:
+            return None
+        hashes.append(fingerprint(item))
+    return hashes
+
+
+def _essence(described: Any) -> Any:
+    """A description without what is spelled one way in the old JAX and another way in the new."""
+    if isinstance(described, list):
+        return [_essence(part) for part in described]
+    if not isinstance(described, dict):
+        return described
+    kind = described["k"]
+    if kind == "array":
+        shards = [[shard["d"], shard["i"], (shard["v"] or {}).get("h")] for shard in described["shards"]]
+        return [kind, described["shape"], described["dtype"], sorted(shards, key=str)]
+    if kind == "ndarray":
+        return [kind, described["shape"], described["dtype"], (described["v"] or {}).get("h")]
+    if kind == "record":
+        return [kind, [[name, _essence(part)] for name, part in described["v"].items()]]
+    if kind in ("seq", "map", "set"):
+        return [kind, described["n"], _essence(described["v"])]
+    keys = {"scalar": ("t", "v", "h"), "abstract": ("shape", "dtype")}.get(kind, ())
+    return [kind, *(described.get(key) for key in keys)]
+
+
 class _Piece(NamedTuple):
     """The part of an array that one device holds."""
 
@@ -448,7 +521,7 @@ class _Piece(NamedTuple):
     def host(self) -> Any:
         return to_host(self.data)
 
-    def record(self, found: Json) -> Json:
+    def record(self, found: Optional[Json]) -> Json:
         return {"d": self.device.id, "p": process_of(self.device), "i": self.place, "r": self.replica, "v": found}
 
 
@@ -1154,6 +1227,8 @@ class Recorder:
         self.hits: Dict[Tuple[int, str], int] = collections.Counter()
         self.calls: Dict[Tuple[int, str], int] = collections.Counter()
         self.reaches: Dict[Tuple[int, str, str], int] = collections.Counter()
+        self.passed: Dict[Tuple[str, int, str], Any] = {}
+        """Hashes of what was not recorded."""
 
     def exit(self, token: Token, value: Any) -> Any:
         """A marked expression gave a value."""
@@ -1186,8 +1261,13 @@ class Recorder:
             self._raise(site, error, self.calls, of="call")
 
     def _valued(self, event: str, counts: Dict[Tuple[int, str], int], sites: Tuple[int, ...], value: Any) -> None:
-        due = [(site, n) for site in sites for n in (self._count(counts, site),) if _recorded(n)]
-        if not due or os.getpid() != self.log.pid:
+        numbers = [(site, self._count(counts, site)) for site in sites]
+        if os.getpid() != self.log.pid:
+            return
+        due = [(site, n) for site, n in numbers if _recorded(n)]
+        if len(due) < len(numbers):
+            self._pass_over([(site, n) for site, n in numbers if not _recorded(n)], event, value)
+        if not due:
             return
         if self.log.full:
             described, inside = dict(CUT), False
@@ -1197,6 +1277,15 @@ class Recorder:
             inside = describer.abstract or traced()
         for site, n in due:
             self.log.write({"e": event, "s": site, "n": n, "c": self.context, "v": described, "t": inside})
+
+    def _pass_over(self, numbers: List[Tuple[int, int]], event: str, value: Any) -> None:
+        """Keep a fingerprint of what is not recorded."""
+        n = max(n for _, n in numbers)
+        if n > MAX_FINGERPRINTS:
+            return
+        found = fingerprint(value, MAX_SAMPLES if n <= MAX_READ else -1)
+        for site, _ in numbers:
+            self.passed.setdefault((event, site, self.context), hashlib.sha1()).update(found)
 
     def _count(self, counts: Dict[Any, int], site: int, *more: str) -> int:
         key = (site, self.context, *more)
@@ -1268,7 +1357,12 @@ class Recorder:
         for site, context in sorted(set(self.hits) | set(self.calls)):
             hits, calls = self.hits.get((site, context), 0), self.calls.get((site, context), 0)
             if max(hits, calls) > FULL_HITS:
-                self.log.write({"e": "count", "s": site, "c": context, "n": hits, "calls": calls})
+                record: Json = {"e": "count", "s": site, "c": context, "n": hits, "calls": calls}
+                for key, event in (("fp", "hit"), ("calls_fp", "call")):
+                    passed = self.passed.get((event, site, context))
+                    if passed is not None:
+                        record[key] = passed.hexdigest()
+                self.log.write(record)
 
 
 def _watched_definition(site: int, value: Any) -> Any:

@@ -293,6 +293,18 @@ class TestValues:
         loop.append(loop)
         assert recorder.describe(loop)["v"][1] == {"k": "cut"}
 
+    @pytest.mark.parametrize("kind", [list, tuple, set, dict])
+    def test_items_that_are_not_written_down_are_hashed(self, kind: Any) -> None:
+        def described(items: Any) -> Record:
+            made = dict.fromkeys(items, 1) if kind is dict else kind(items)
+            return recorder.describe(made)
+
+        one, same, other = described(range(1000)), described(range(1000)), described([*range(999), 5000])
+        assert one == same
+        assert one["h"] != other["h"]
+        assert one["v"][:3] == other["v"][:3] or kind is set
+        assert "h" not in described(range(256))
+
     def test_nesting_is_cut(self) -> None:
         deep: Any = 1
         for _ in range(3000):
@@ -801,6 +813,27 @@ class TestPlaces:
         source = "def f(x):\n    return (yield 1) // x\na, b = f(0), f(1)\nnext(a); next(b)\ntry: b.send(4)\nexcept StopIteration as e: x = e.value\ntry: a.send(4)\nexcept ZeroDivisionError: pass\n"
         records, _ = in_process(source, [value("(yield 1) // x")])
         assert [(r["e"], r["n"]) for r in records] == [("hit", 1), ("raise", 2)]
+
+    @pytest.mark.parametrize("change", ["x[0] == 25", "x[0] == 900"])
+    def test_a_change_between_recorded_values_shows_in_the_fingerprint(self, change: str) -> None:
+        source = "import numpy\nx = [0]\nwhile x[0] < 1000:\n    x[0] += 1\n    y = numpy.float32({})\n    z = f(lambda: y) if 0 else y\n"
+        prints = []
+        for expression in ("x[0]", "x[0]", f"(-1 if {change} else x[0])"):
+            text = source.format(expression)
+            records, _ = in_process(text, [value(f"numpy.float32({expression})")])
+            prints += [r["fp"] for r in records if r["e"] == "count"]
+        assert prints[0] == prints[1]
+        assert (prints[1] != prints[2]) == (change == "x[0] == 25")
+
+    def test_a_change_of_type_shows_in_any_fingerprint(self) -> None:
+        prints = []
+        for change in ("x == -1", "x == 900"):
+            records, _ = in_process(
+                f"x = 0\nwhile x < 1000:\n    x += 1\n    y = ('a' if {change} else x)\n",
+                [value(f"('a' if {change} else x)"[1:-1])],
+            )
+            prints += [r["fp"] for r in records if r["e"] == "count"]
+        assert prints[0] != prints[1]
 
     def test_often_reached_places_are_counted(self) -> None:
         records, _ = in_process("x = 0\nwhile x < 1000:\n    x = x + 1\n", [value("x + 1")])
