@@ -344,7 +344,11 @@ def _mentioned(name: str, sites: Sequence[Site]) -> bool:
 _COPY = re.compile(r"(?:/[^\s'\":/]+)*/(?:before|after|again)(?=[/\s'\"):,]|$)", re.MULTILINE)
 MOST_LINES = 3000
 """Of outputs of different lengths that are compared."""
-NOT_THE_PROGRAMS = ("[Gloo] ",)
+_GLOO = re.compile(
+    r"(?:\[Gloo\] )?(?:Rank )?\d* ?is connected to \d+ peer ranks\. Expected number of connected peer ranks is : \d+"
+)
+_TORN = re.compile(r"\[Gloo\]|is connected to \d+ peer ranks|[Ee]xpected number of connected peer ranks")
+"""What XLA prints on standard output in several processes, of which the lines of the program may get into the middle."""
 _LITERAL = re.compile(r"\bArray\(shape=")
 
 
@@ -369,8 +373,8 @@ def _output(
 
 def lines(text: str) -> list[str]:
     """The lines of an output without blanks, addresses, names of the copies and what XLA says in between."""
-    stripped = (raw.strip() for raw in plain(_COPY.sub("<copy>", text)).split("\n"))
-    return [line for line in stripped if line and not line.startswith(NOT_THE_PROGRAMS)]
+    stripped = (raw.strip() for raw in plain(_COPY.sub("<copy>", _GLOO.sub("", text))).split("\n"))
+    return [line for line in stripped if line and not _TORN.search(line)]
 
 
 def _without_contents(text: list[str]) -> list[str]:
