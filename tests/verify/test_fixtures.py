@@ -22,8 +22,6 @@ pytestmark = pytest.mark.slow
 
 OLDER = "0.9.2"
 """The JAX besides the installed one on which all pairs must hold."""
-EVERY = 1
-"""Of how many fixtures one is tried on the older JAX."""
 LIMIT = 120.0
 FINE = {Verdict.EQUIVALENT, Verdict.NOT_REACHED}
 
@@ -141,7 +139,7 @@ def test_few_pairs_differ() -> None:
 
 
 def test_every_pair_is_equivalent_on_an_older_jax(tmp_path: Path, older_python: str) -> None:
-    check(tried(EXECUTABLE[::EVERY], older_python, tmp_path))
+    check(tried(EXECUTABLE, older_python, tmp_path))
 
 
 @pytest.fixture(scope="module")
