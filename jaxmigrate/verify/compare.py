@@ -107,10 +107,16 @@ def _value(c: Context, before: Json, after: Json, where: str) -> None:
 
 def _kinds_of_objects(c: Context, before: Json, after: Json, where: str) -> None:
     """Of what was not described it is known whether it is a class or an instance of one."""
-    kinds = {str(v.get("t")) for v in (before, after) if v.get("k") == "opaque"}
+    kinds = {_kind_of_object(v) for v in (before, after) if v.get("k") == "opaque"}
     if kinds == {"class", "object"} or (len(kinds) == 2 and "module" in kinds):
         c.out.facts += 1
         c.out.differ("type", describe(before), describe(after), where)
+
+
+def _kind_of_object(value: Json) -> str:
+    """What `typing` makes stands where a class does."""
+    typed = str(value.get("v")).startswith(("typing.", "types.", "_abc", "collections.abc.", "typing_extensions."))
+    return "class" if value.get("t") == "object" and typed else str(value.get("t"))
 
 
 def _silent(value: Json) -> bool:

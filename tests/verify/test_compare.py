@@ -234,6 +234,7 @@ def test_an_instance_is_no_class_and_a_module_neither() -> None:
     assert aspects(opaque("H", "object"), opaque("H", "class")) == ["type"]
     assert aspects(opaque("m", "module"), opaque("f")) == ["type"]
     assert aspects(opaque("f", "object"), opaque("f")) == []
+    assert aspects(opaque("typing._UnionGenericAlias", "object"), opaque("jax.Array", "class")) == []
 
 
 def test_slices() -> None:
