@@ -126,6 +126,8 @@ class _Program:
 
     def _call_traced(self, bound: _Bound) -> Any:
         """A call inside of another function that is traced: its values are those of the whole mesh."""
+        if not _meshes.stack and indices.is_multi_process(bound.mesh, jax.process_index()):
+            _refuse_host_local(bound.leaves)
         values, shardings = bound.place_traced()
         with _inside(bound.mesh):
             return self._jitted(bound, shardings)(*bound.fill(values), **bound.kwargs(values))
@@ -264,6 +266,14 @@ class _Compiled:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._compiled, name)
+
+
+def _refuse_host_local(leaves: Sequence[Any]) -> None:
+    if any(isinstance(leaf, _EAGER) for leaf in leaves):
+        raise NotImplementedError(
+            "jax.grad and the like over a pjit-ed function whose mesh spans several processes are not emulated; "
+            "take the gradient inside of the function"
+        )
 
 
 class _Meshes(threading.local):

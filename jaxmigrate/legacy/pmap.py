@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Sequence
+import threading
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +27,10 @@ MARK = "_is_pmapped"
 
 
 def pmap(fun: Function, axis_name: Any = None, **options: Any) -> Function:
-    """Run a function on every device, each with a piece of the arguments."""
+    """Run a function on every device, each with a piece of the arguments.
+
+    In a function that is pmapped itself, which today's pmap refuses, the inner one computes the same on each outer device.
+    """
     for name in _DROPPED:
         options.pop(name, None)
     if options.get("donate_argnums") and not hostlocal.donates():
@@ -35,14 +40,19 @@ def pmap(fun: Function, axis_name: Any = None, **options: Any) -> Function:
     donated = _numbers(options.get("donate_argnums"))
     out_axes = options.get("out_axes", 0)
     chosen = options.get("devices")
+    nested = jax.vmap(fun, options.get("in_axes", 0), out_axes, axis_name=axis_name)
     inputs = _Inputs(None if chosen is None else tuple(chosen), options.get("in_axes", 0))
 
     def wrapped(*args: Any, **kwargs: Any) -> Any:
+        if _running.depth:
+            return nested(*args, **kwargs)
         if _traced((args, kwargs)):
-            return mapped(*args, **kwargs)
+            with _deeper():
+                return mapped(*args, **kwargs)
         numbers = {i % len(args) if args else i for i in static}
         _check_size(args, numbers, options)
-        results = mapped(*inputs.convert(args, numbers), **inputs.named(kwargs))
+        with _deeper():
+            results = mapped(*inputs.convert(args, numbers), **inputs.named(kwargs))
         for leaf in tree_util.tree_leaves([args[i] for i in donated if i < len(args)]):
             _donate(leaf)
         return _results(results, out_axes)
@@ -53,6 +63,24 @@ def pmap(fun: Function, axis_name: Any = None, **options: Any) -> Function:
         if hasattr(mapped, name):
             setattr(wrapped, name, _host_arguments(getattr(mapped, name), inputs))
     return wrapped
+
+
+class _Running(threading.local):
+    """How many pmapped functions are being called within one another."""
+
+    depth = 0
+
+
+_running = _Running()
+
+
+@contextmanager
+def _deeper() -> Iterator[None]:
+    _running.depth += 1
+    try:
+        yield
+    finally:
+        _running.depth -= 1
 
 
 def _check_size(args: tuple[Any, ...], static: Collection[int], options: dict[str, Any]) -> None:

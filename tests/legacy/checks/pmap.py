@@ -200,3 +200,12 @@ def check_buffers_are_a_list():
     assert y.device_buffers[0] in y.device_buffers
     y.delete()
     assert y.device_buffers is None
+
+
+def check_nested():
+    import jax
+
+    x = np.arange(8.0).reshape(2, 4)
+    inner = jax.pmap(lambda v: v - jax.lax.pmean(v, "j") + jax.lax.psum(v, "i"), axis_name="j")
+    total = np.asarray(jax.pmap(inner, axis_name="i")(x))
+    assert np.array_equal(total, x - x.mean(1, keepdims=True) + x.sum(0))

@@ -165,3 +165,14 @@ def check_hazards_are_reported():
         assert any(f"process {jax.process_index()} " in detail for _, _, detail in heard)
     finally:
         legacy.observe(None)
+
+
+def check_a_gradient_over_pjit_is_refused_and_one_inside_works():
+    import jax
+    from jax.experimental.pjit import pjit
+
+    with grid(8):
+        loss = pjit(lambda x: (x**2).sum(), in_axis_resources=spec("x"), out_axis_resources=None)
+        raises(NotImplementedError, lambda: jax.grad(loss)(mine(8 // jax.process_count())), "inside of the function")
+        inside = pjit(jax.grad(lambda x: (x**2).sum()), in_axis_resources=spec("x"), out_axis_resources=spec("x"))
+        assert np.array_equal(np.asarray(inside(mine(8 // jax.process_count()))), 2 * mine(8 // jax.process_count()))
