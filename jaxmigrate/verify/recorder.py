@@ -470,17 +470,19 @@ _PLAIN = frozenset((int, float, bool, str, type(None)))
 
 def _item_hashes(items: Iterable[Any]) -> Optional[List[bytes]]:
     """What stands for each item in the hash of a container; None if that would take long."""
-    hashes = []
-    slow = 0
-    for item in items:
-        if type(item) in _PLAIN or (type(item) is tuple and all(type(part) in _PLAIN for part in item)):
-            hashes.append(repr(item).encode("utf-8", "surrogatepass"))
-            continue
-        slow += 1
-        if slow > MAX_FINGERPRINTS:
-            return None
-        hashes.append(fingerprint(item))
-    return hashes
+    everything = list(items)
+    kinds = set(map(type, everything))
+    if kinds <= _PLAIN:
+        return [repr(item).encode("utf-8", "surrogatepass") for item in everything]
+    if len(everything) > MAX_FINGERPRINTS and kinds != {tuple}:
+        return None
+    return [_item_hash(item) for item in everything]
+
+
+def _item_hash(item: Any) -> bytes:
+    if type(item) is tuple and all(type(part) in _PLAIN for part in item):
+        return repr(item).encode("utf-8", "surrogatepass")
+    return fingerprint(item)
 
 
 def _essence(described: Any) -> Any:
