@@ -248,6 +248,8 @@ class _Watch:
         for child in self.children:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 child.popen.wait(_LAST_WAIT)
+        # Only now that they are over are their children surely ours.
+        end_processes(leaders, token, self._patience.farewell, self._tend)
         while self._read(0):
             pass
         self._selector.close()
@@ -305,9 +307,19 @@ def _members(leaders: set[int], token: str) -> set[int]:
     mark = f"{TOKEN}={token}".encode()
     table = _process_table()
     found = {pid for pid, entry in table.items() if entry.session in leaders or mark in _environment(pid)}
+    found |= _children(table, found | leaders)
     if _adoption.alone():
-        found |= {pid for pid, entry in table.items() if entry.parent == os.getpid() and _is_orphan(pid, entry)}
+        found |= _orphans(table)
     return {pid for pid in found if table[pid].state not in "ZX"} - {os.getpid()}
+
+
+def _children(table: Mapping[int, _Entry], parents: set[int]) -> set[int]:
+    """Of a process with threads the first may be over and the others not: then its children are not orphans yet."""
+    return {pid for pid, entry in table.items() if entry.parent in parents}
+
+
+def _orphans(table: Mapping[int, _Entry]) -> set[int]:
+    return {pid for pid, entry in table.items() if entry.parent == os.getpid() and _is_orphan(pid, entry)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,6 +380,15 @@ def _reap() -> None:
                 os.waitpid(pid, os.WNOHANG)
 
 
+def _end_orphans() -> None:
+    """End those that carry no mark and outlived runs that ended at the same time, so that neither could claim them."""
+    deadline = time.monotonic() + _LAST_WAIT
+    while _orphans(_process_table()) and time.monotonic() < deadline:
+        _signal(_orphans(_process_table()), signal.SIGKILL)
+        _reap()
+        time.sleep(0.005)
+
+
 class _Adoption:
     """While runs are on, processes whose parent ended become children of ours (Linux), so that none gets out of sight."""
 
@@ -389,9 +410,10 @@ class _Adoption:
 
     def end(self) -> None:
         with self._lock:
-            self.count -= 1
-            if self.count == 0 and _PROC:
+            if self.count == 1 and _PROC:
+                _end_orphans()
                 _adopt(False)
+            self.count -= 1
 
 
 _adoption = _Adoption()

@@ -11,6 +11,7 @@ import textwrap
 import threading
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -123,6 +124,24 @@ def test_children_that_dropped_the_mark_are_ended(tmp_path: Path) -> None:
     """
     assert group([text], tmp_path).ended[0].status == 0
     assert not Path(f"/proc/{pidfile.read_text()}").exists()
+
+
+def test_children_without_a_mark_are_ended_after_runs_that_end_together(tmp_path: Path) -> None:
+    text = """
+        import os, subprocess, threading, time
+        for _ in range(20):
+            threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()
+        child = subprocess.Popen(["sleep", "1000"], env={"PATH": "/usr/bin:/bin"}, start_new_session=True)
+        open(f"child-{os.getpid()}", "w").write(str(child.pid))
+        time.sleep(1000)
+    """
+    token = secrets.token_hex(8)
+    command = Command((sys.executable, "-c", textwrap.dedent(text)), str(tmp_path), {**os.environ, TOKEN: token})
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(lambda _: run_group([command], token, Patience(2, farewell=0.3)), range(3)))
+    started = [int(file.read_text()) for file in tmp_path.glob("child-*")]
+    assert len(started) == 3
+    assert not [pid for pid in started if Path(f"/proc/{pid}").exists()]
 
 
 def test_a_process_of_ours_that_is_no_part_of_the_run_lives_on(tmp_path: Path) -> None:
