@@ -215,7 +215,8 @@ def make_device_array(site: CallSite) -> Reports:
     buffer, device = bound["device_buffer"], bound["device"]
     message = "a buffer is an array today; its dtype is its own, not that of the aval"
     if isinstance(device, ast.Constant) and device.value is None:
-        return Rewrite(message, REVIEW, (site.replace("{buffer}", buffer=buffer),))
+        stays = f"{message}, and it stays committed to its device"
+        return Rewrite(stays, REVIEW, (site.replace("{buffer}", buffer=buffer),))
     return Rewrite(message, REVIEW, (site.replace("{jax.device_put}({buffer}, {device})", buffer=buffer, device=device),))
 
 
