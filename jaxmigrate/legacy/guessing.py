@@ -19,6 +19,12 @@ NEWER = (
     rb"|is_fully_addressable)\b|from jax import (.*\W)?sharding\b"
 )
 """Names of the time of the one new class."""
+GLOBAL = (
+    rb"\b(make_array_from_callback|make_array_from_single_device_arrays|host_local_array_to_global_array"
+    rb"|global_array_to_host_local_array|addressable_shards|addressable_data|is_fully_addressable|jax\.Array)\b"
+    rb"|update\(\s*['\"]jax_array['\"],\s*True"
+)
+"""Names of programs that make or take apart arrays of several processes themselves; others give pjit host-local ones."""
 NEW_CLASS = rb"\bjax\.Array\b"
 """As evidence it yields to `DeviceArray`, beside which it is the other arm of a test."""
 OLD_CLASS = rb"\bDeviceArray\b"
@@ -35,6 +41,8 @@ class Signs:
     separate: bool
     newer: bool
     reads_flag: bool
+    host_local: bool
+    """Several processes run it, and nothing in it makes arrays of them all, so pjit did, which new arrays ended."""
     lists: bool
     """Specs or shapes of GlobalDeviceArrays are lists, which only the first releases took."""
     numbered: int
@@ -43,7 +51,7 @@ class Signs:
     @property
     def jax_array(self) -> bool:
         """Whether arrays are of the one new class."""
-        if self.lists:
+        if self.lists or self.host_local:
             return False
         if self.separate:
             return self.newer and self.reads_flag
@@ -60,7 +68,7 @@ class Signs:
         return ("0.4.6", "0.4.3", "0.4.1")[self.numbered]
 
 
-def guess(sources: Iterable[bytes]) -> tuple[str, bool]:
+def guess(sources: Iterable[bytes], *, processes: int = 1) -> tuple[str, bool]:
     """The version that fits the texts of a program, and whether its arrays are of the one new class `jax.Array`."""
     texts = [_code(source) for source in sources]
     calls = [call for text in texts for call in _calls(text)]
@@ -68,6 +76,7 @@ def guess(sources: Iterable[bytes]) -> tuple[str, bool]:
         separate=_any(SEPARATE, texts),
         newer=_any(NEWER, texts) or (_any(NEW_CLASS, texts) and not _any(OLD_CLASS, texts)),
         reads_flag=_any(READS_FLAG, texts),
+        host_local=processes > 1 and not _any(GLOBAL, texts),
         lists=any(_gives_lists(call) for call in calls),
         numbered=max(map(_numbered, calls), default=0),
     )

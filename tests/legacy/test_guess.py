@@ -42,6 +42,22 @@ def test_guess(name: str) -> None:
     assert legacy.guess([text.encode()]) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "jax_array"),
+    [
+        ("from jax.sharding import Mesh\npjit(f, in_shardings=P('x'), out_shardings=P('x'))(batch)", False),
+        ("jax.sharding\nx = multihost_utils.host_local_array_to_global_array(b, mesh, P('x'))", True),
+        ("jax.sharding\nx = jax.make_array_from_callback(s, n, f)", True),
+        ("jax.sharding\njax.config.update('jax_array', True)", True),
+        ("jax.sharding\njax.config.update('jax_array', False)", False),
+        ("jax.sharding\nout.addressable_shards", True),
+    ],
+)
+def test_several_processes_gave_pjit_host_local_arrays(text: str, jax_array: bool) -> None:
+    assert legacy.guess([text.encode()], processes=2) == ("0.4.6", jax_array)
+    assert legacy.guess([text.encode()])[1]
+
+
 def test_several_files_are_one_program() -> None:
     assert legacy.guess([b"jax.sharding", b"GlobalDeviceArray"]) == ("0.4.6", False)
 
