@@ -1003,6 +1003,10 @@ _FUNCTIONS = (
 )
 
 
+_LOOKING = (locals, globals, vars, dir, eval, exec, __import__, sys._getframe)
+"""Functions that look at the frame which calls them."""
+
+
 def _is_function(cls: type) -> bool:
     """Whether instances of a class are what `watch` may stand in for: never a class, tree, array, mesh or context."""
     if cls in _FUNCTIONS:
@@ -1019,7 +1023,7 @@ def watchable(x: object) -> bool:
     cls = type(x)
     if cls is Watched:
         return True
-    if not _is_function(cls):
+    if not _is_function(cls) or any(x is looking for looking in _LOOKING):
         return False
     try:
         return cls in _FUNCTIONS or _children(x) is None
@@ -1425,15 +1429,16 @@ class Mark(NamedTuple):
         return cls(site["id"], site["kind"], tuple(site["span"]), tuple(site.get("names") or ()))
 
 
-def instrument(tree: ast.Module, marks: Sequence[Mark], asserts: bool = False) -> List[int]:
+def instrument(tree: ast.Module, marks: Sequence[Mark], asserts: bool = False, guards: bool = True) -> List[int]:
     """Wrap the marked places of a tree in place; returns the ids of those that were not found.
 
     Args:
         tree: A file's tree.
         marks: The places.
         asserts: Whether pytest will take asserts apart, so that values in them must not be recognisable as calls.
+        guards: Whether exceptions are to be told of, which puts statements into blocks.
     """
-    return _Instrumenter(tree, asserts).run(marks)
+    return _Instrumenter(tree, asserts, guards).run(marks)
 
 
 class _Group(NamedTuple):
@@ -1451,14 +1456,15 @@ _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class _Instrumenter:
-    def __init__(self, tree: ast.Module, asserts: bool) -> None:
+    def __init__(self, tree: ast.Module, asserts: bool, guards: bool) -> None:
+        self.guards = guards
         self.tree = tree
         self.asserts = asserts
         self.parents: Dict[int, ast.AST] = {}
         self.by_span: Dict[Tuple[int, int, int, int], List[ast.AST]] = {}
         self.bodies: Dict[int, Tuple[List[Any], int, ast.AST]] = {}
         """Statement -> the list it is in, its place there, the node that has the list."""
-        self.groups: Dict[int, List[_Group]] = {}
+        self.groups: Dict[int, Dict[Tuple[int, ...], _Group]] = {}
         self.owners: Dict[int, Tuple[List[Any], ast.AST]] = {}
         self.values: Dict[int, List[Tuple[int, str]]] = {}
         self.contexts: Dict[int, List[int]] = {}
@@ -1598,10 +1604,14 @@ class _Instrumenter:
         return True
 
     def _add(self, body: List[Any], owner: ast.AST, group: _Group) -> None:
+        """Plan a group; those of the same statements become one, since blocks can be nested only so deep."""
         self.owners[id(body)] = (body, owner)
-        groups = self.groups.setdefault(id(body), [])
-        if group not in groups:
-            groups.append(group)
+        groups = self.groups.setdefault(id(body), {})
+        same = groups.get(group[:2])
+        if same is not None:
+            reach, raised = same.reach + group.reach, same.raised + group.raised
+            group = _Group(group.first, group.last, reach, raised, same.state + group.state)
+        groups[group[:2]] = group
 
     def _statement(self, node: Optional[ast.AST]) -> Optional[ast.AST]:
         while node is not None and id(node) not in self.bodies:
@@ -1652,7 +1662,7 @@ class _Instrumenter:
 
     def _rebuild_bodies(self) -> None:
         for key, (body, owner) in self.owners.items():
-            self._rebuild(body, owner, self.groups[key])
+            self._rebuild(body, owner, list(self.groups[key].values()))
 
     def _rebuild(self, body: List[Any], owner: ast.AST, groups: List[_Group]) -> None:
         out: List[List[Any]] = [[statement] for statement in body]
@@ -1665,8 +1675,8 @@ class _Instrumenter:
             inside = [statement for part in out[first : group.last + 1] for statement in part]
             if not inside:
                 continue
-            guarded = _guarded(inside, group, body[first])
-            out[first] = [*self._before(group, body[first]), guarded, *_after(group, body[group.last])]
+            guarded = [_guarded(inside, group, body[first])] if self.guards else inside
+            out[first] = [*self._before(group, body[first]), *guarded, *_after(group, body[group.last])]
             out[first + 1 : group.last + 1] = [[] for _ in range(first, group.last)]
         body[:] = [statement for part in out for statement in self._with_contexts(part)]
 
@@ -1791,13 +1801,7 @@ class Compiler:
         self.log.write({"e": "load", "path": relative})
         marks = self.marks.get(relative)
         if marks:
-            tree = ast.parse(data, path)
-            lost = instrument(tree, marks)
-            try:
-                code = compile(tree, path, "exec", dont_inherit=True)
-            except (SyntaxError, ValueError, TypeError, RecursionError):
-                lost = [mark.id for mark in marks]
-                code = compile(data, path, "exec", dont_inherit=True)
+            code, lost = _marked_code(data, path, marks)
             self._lost(lost, relative)
             return code
         return compile(data, path, "exec", dont_inherit=True)
@@ -1849,6 +1853,18 @@ class Compiler:
             return (code, path) if isinstance(found, tuple) else code
 
         runner._get_code_from_file = get_code_from_file
+
+
+def _marked_code(data: bytes, path: str, marks: Sequence[Mark]) -> Tuple[Any, List[int]]:
+    """The code of a file and the marks that are lost in it: with blocks, else without, else as the file is."""
+    for guards in (True, False):
+        tree = ast.parse(data, path)
+        try:
+            lost = instrument(tree, marks, guards=guards)
+            return compile(tree, path, "exec", dont_inherit=True), lost
+        except (SyntaxError, ValueError, TypeError, RecursionError):
+            continue
+    return compile(data, path, "exec", dont_inherit=True), [mark.id for mark in marks]
 
 
 _PLAIN_LOADER = importlib.machinery.SourceFileLoader.source_to_code
@@ -1952,7 +1968,7 @@ def choose_legacy(job: Json) -> Tuple[str, Optional[bool]]:
     if version != "auto":
         return version, None
     legacy = legacy_package(settings["package"])
-    guessed: Tuple[str, Optional[bool]] = legacy.guess(sources(job["root"], job.get("scope") or ()))
+    guessed: Tuple[str, Optional[bool]] = legacy.guess(sources(job["root"], job.get("scope") or ()), processes=job["processes"])
     return guessed
 
 

@@ -740,6 +740,13 @@ class TestPlaces:
         assert repr(namespace["x"]) == repr(plain["x"])
         assert any(r["e"] == "reach" for r in records)
 
+    def test_deep_blocks(self) -> None:
+        source = "x = 0\n" + "".join(" " * n + "if 1:\n" for n in range(30)) + " " * 30 + "x = 1 + 1\n"
+        blocks = [Place("statement", source[source.index("\n" + " " * n + "if") + 1 + n :].rstrip("\n")) for n in range(30)]
+        records, namespace = in_process(source, [value("1 + 1"), *blocks])
+        assert namespace["x"] == 2
+        assert {r["s"] for r in records if r["e"] in ("hit", "reach")} == set(range(31))
+
     def test_a_place_that_is_not_there_is_lost(self) -> None:
         records, namespace = in_process("x = 1 + 1\n", [value("+")])
         assert [(r["s"], r["text"]) for r in records if r["e"] == "lost"] == [(0, "program.py:1:7 cannot be watched")]
