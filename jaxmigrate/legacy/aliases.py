@@ -22,8 +22,6 @@ RENAMED: dict[str, dict[str, str]] = {
         "pxla": "jax.interpreters.pxla",
         "tree_flatten": "jax.tree_util.tree_flatten",
         "tree_leaves": "jax.tree_util.tree_leaves",
-        "tree_map": "jax.tree_util.tree_map",
-        "tree_multimap": "jax.tree_util.tree_map",
         "tree_structure": "jax.tree_util.tree_structure",
         "tree_transpose": "jax.tree_util.tree_transpose",
         "tree_unflatten": "jax.tree_util.tree_unflatten",
@@ -138,7 +136,6 @@ RENAMED: dict[str, dict[str, str]] = {
     "jax.tree_util": {
         "AttributeKeyPathEntry": "jax.tree_util.GetAttrKey",
         "GetitemKeyPathEntry": "jax.tree_util.DictKey",
-        "tree_multimap": "jax.tree_util.tree_map",
     },
     "jax.util": {"cache": "functools.lru_cache", "partial": "functools.partial", "wraps": "functools.wraps"},
     "jax.core": {

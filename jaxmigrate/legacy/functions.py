@@ -124,6 +124,23 @@ def tuple_insert(t: Sequence[Any], idx: int, val: Any) -> tuple[Any, ...]:
     return (*t[:idx], val, *t[idx:])
 
 
+_map = tree_util.tree_map
+
+
+def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: Callable[[Any], bool] | None = None) -> Any:
+    """Apply a function to leaves; None in the first tree stands for itself, whatever the other trees have there."""
+    if not rest:
+        return _map(f, tree, is_leaf=is_leaf)
+    structure = tree_util.tree_structure(tree, is_leaf=is_leaf)
+    try:
+        for other in rest:
+            structure.flatten_up_to(other)
+    except ValueError:
+        stops = lambda x: x is None or (is_leaf is not None and is_leaf(x))  # noqa: E731
+        return _map(lambda x, *others: None if x is None else f(x, *others), tree, *rest, is_leaf=stops)
+    return _map(f, tree, *rest, is_leaf=is_leaf)
+
+
 def build_tree(treedef: Any, xs: Any) -> Any:
     """A tree of the given structure."""
     return tree_util.tree_unflatten(treedef, tree_util.tree_leaves(xs))
@@ -249,6 +266,10 @@ OBJECTS: dict[str, object] = {
     "jax.test_util.check_close": check_close,
     "jax.test_util.check_eq": check_eq,
     "jax.tools.colab_tpu.setup_tpu": nothing,
+    "jax.tree_map": tree_map,
+    "jax.tree_multimap": tree_map,
+    "jax.tree_util.tree_map": tree_map,
+    "jax.tree_util.tree_multimap": tree_map,
     "jax.tree_util.build_tree": build_tree,
     "jax.tree_util.register_keypaths": register_keypaths,
 }

@@ -324,5 +324,5 @@ REPLACED: frozenset[str] = frozenset(
     for module, names in _MODULES.items()
     for name in names
     if not module.startswith("jax._src.") or name in ("pjit", "with_sharding_constraint")
-)
+) | {"jax.tree_util.tree_map"}
 """Paths that also give way where the installed JAX has something of its own there; JAX itself does not go through them."""

@@ -31,6 +31,9 @@ def check_tree_functions():
     assert jax.tree_structure(1) == jax.tree_structure(2)
     assert jax.treedef_is_leaf(jax.tree_structure(1))
     assert jax.tree_util.tree_multimap(max, 1, 2) == 2
+    assert jax.tree_map(lambda a, b: a + b, {"a": None, "b": 1}, {"a": 5, "b": 2}) == {"a": None, "b": 3}
+    assert jax.tree_util.tree_map(lambda a, b: b, (1, None), (2, {"x": 3})) == (2, None)
+    raises(ValueError, lambda: jax.tree_map(max, (1, 2), (1, 2, 3)))
 
 
 def check_numpy_names():
