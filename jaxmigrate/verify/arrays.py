@@ -146,7 +146,11 @@ def _contents(c: Context, before: Any, after: Any, dtype: str, where: str) -> No
         _differing(c, before, after, wrong, where)
 
 
-def _layout_of(value: Json) -> dict[int, tuple[Index, int | None]]:
+Layout = dict[int, tuple[Index, int | None]]
+"""Device -> its index and replica id."""
+
+
+def _layout_of(value: Json) -> Layout:
     return {int(s["d"]): (index_of(s, value), s.get("r")) for s in shards_of(value)}
 
 
@@ -154,6 +158,8 @@ def _placement(c: Context, before: Json, after: Json, where: str) -> None:
     old, new = _layout_of(before), _layout_of(after)
     if not old or not new:
         return
+    if any(str(v.get("type")).endswith("ShardedDeviceArray") for v in (before, after)):
+        old, new = _ranked(old), _ranked(new)
     pictures = Placement(*_picture(before, old)), Placement(*_picture(after, new))
     if set(old) != set(new):
         texts = _devices(old), _devices(new)
@@ -170,7 +176,17 @@ def _placement(c: Context, before: Json, after: Json, where: str) -> None:
         c.out.differences.append(Difference("replica id", *texts, where, pictures))
 
 
-def _picture(value: Json, layout: dict[int, tuple[Index, int | None]]) -> tuple[tuple[int, ...], tuple[tuple[int, Index], ...]]:
+def _ranked(layout: Layout) -> Layout:
+    """Replicas counted among the devices that are there: old sharded arrays had no ids, and a host-local one is part of a whole."""
+    seen: dict[Index, int] = {}
+    ranked: Layout = {}
+    for device, (index, replica) in sorted(layout.items(), key=lambda item: (item[1][1] or 0, item[0])):
+        ranked[device] = index, None if replica is None else seen.get(index, 0)
+        seen[index] = seen.get(index, 0) + 1
+    return ranked
+
+
+def _picture(value: Json, layout: Layout) -> tuple[tuple[int, ...], tuple[tuple[int, Index], ...]]:
     shape = tuple(cast("list[int]", value.get("shape") or []))
     return shape, tuple((device, layout[device][0]) for device in sorted(layout))
 
@@ -182,12 +198,12 @@ def _devices(layout: Iterable[int]) -> str:
     return f"device{'s' if len(ids) > 1 else ''} {', '.join(map(str, ids))}"
 
 
-def _holdings(layout: dict[int, tuple[Index, int | None]], devices: Sequence[int]) -> str:
+def _holdings(layout: Layout, devices: Sequence[int]) -> str:
     texts = [f"device {d}: {spell(layout[d][0])}" for d in devices[:SHOWN]]
     return ", ".join(texts) + (f" and {len(devices) - SHOWN} more" if len(devices) > SHOWN else "")
 
 
-def _replicas(layout: dict[int, tuple[Index, int | None]], devices: Sequence[int]) -> str:
+def _replicas(layout: Layout, devices: Sequence[int]) -> str:
     texts = [f"device {d}: replica {layout[d][1]}" for d in devices[:SHOWN]]
     return ", ".join(texts) + (f" and {len(devices) - SHOWN} more" if len(devices) > SHOWN else "")
 

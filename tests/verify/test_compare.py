@@ -84,6 +84,14 @@ def test_replica_ids_count_where_both_are_known() -> None:
     assert aspects(old, new) == []
 
 
+def test_replicas_of_old_sharded_arrays_are_counted_on_the_devices_that_are_there() -> None:
+    old, new = array(X, devices=[4, 5], type="ShardedDeviceArray"), array(X, devices=[4, 5])
+    old["shards"][0]["r"], old["shards"][1]["r"] = 4, 5
+    assert aspects(old, new) == []
+    old["shards"][0]["r"], old["shards"][1]["r"] = 5, 4
+    assert aspects(old, new) == ["replica id"]
+
+
 def test_copies_that_diverge_on_one_device_differ() -> None:
     old, new = array(X, devices=[0, 1]), array(X, devices=[0, 1])
     new["shards"][1]["v"] = digest(X + 1)
