@@ -177,7 +177,7 @@ def _placement(c: Context, before: Json, after: Json, where: str) -> None:
 
 
 def _ranked(layout: Layout) -> Layout:
-    """Replicas counted among the devices that are there: old sharded arrays had no ids, and a host-local one is part of a whole."""
+    """Replicas counted among the devices that are there: a host-local array may be a part of one with more of them."""
     seen: dict[Index, int] = {}
     ranked: Layout = {}
     for device, (index, replica) in sorted(layout.items(), key=lambda item: (item[1][1] or 0, item[0])):
