@@ -1968,7 +1968,8 @@ def choose_legacy(job: Json) -> Tuple[str, Optional[bool]]:
     if version != "auto":
         return version, None
     legacy = legacy_package(settings["package"])
-    guessed: Tuple[str, Optional[bool]] = legacy.guess(sources(job["root"], job.get("scope") or ()), processes=job["processes"])
+    texts = sources(job["root"], job.get("scope") or ())
+    guessed: Tuple[str, Optional[bool]] = legacy.guess(texts, processes=job.get("processes", 1))
     return guessed
 
 
