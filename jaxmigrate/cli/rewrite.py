@@ -101,15 +101,18 @@ def command(
     settings = settings_of(wishes) if wishes.unusual else None
     if keep_unreached and verify is None:
         raise click.UsageError("--keep-unreached says what --verify does with edits that it did not reach.")
+    status = DONE
     if verify is not None:
-        settings = _proven(verify, settings or settings_of(wishes), project, paths, keep_unreached)
-        if settings is None:
+        status, settings = _proven(verify, settings or settings_of(wishes), project, paths, keep_unreached)
+        if status == FAILED:
             ctx.exit(FAILED)
-    ctx.exit(_files(paths, project.exclude, project.base, settings, wishes, output, jobs))
+    ctx.exit(max(status, _files(paths, project.exclude, project.base, settings, wishes, output, jobs)))
 
 
-def _proven(verify: str, settings: Settings, project: Config, paths: tuple[str, ...], keep_unreached: bool) -> Settings | None:
-    """The settings with the edits held back that a run did not prove equivalent; None if it could not be run."""
+def _proven(
+    verify: str, settings: Settings, project: Config, paths: tuple[str, ...], keep_unreached: bool
+) -> tuple[int, Settings]:
+    """What the run says as an exit status, and the settings with the edits held back that it did not prove equivalent."""
     from dataclasses import replace
 
     from jaxmigrate.cli.verify import held_back
@@ -117,7 +120,7 @@ def _proven(verify: str, settings: Settings, project: Config, paths: tuple[str, 
     status, held = held_back(verify, settings, project, tuple(map(os.path.abspath, paths)), keep_unreached)
     names = {os.path.realpath(path): path for path, _ in discover(paths, project.exclude, project.base).files}
     by_name = {(names[os.path.realpath(p)], c, at): why for (p, c, at), why in held.items() if os.path.realpath(p) in names}
-    return None if status else replace(settings, held=by_name)
+    return status, replace(settings, held=by_name)
 
 
 def _files(

@@ -205,7 +205,7 @@ def held_back(
     """Verify what `rewrite` would do below `paths`, print the report on standard error, and name the edits not to make.
 
     `wanted` is what one would write behind ``jaxmigrate verify``. Paths in the result are absolute. The number is 2 when the
-    program could not be run, else 0.
+    program could not be run, 1 when it does something else without any edit showing why, else 0.
     """
     from jaxmigrate.model import Position
     from jaxmigrate.verify import root_of_request
@@ -226,7 +226,7 @@ def held_back(
         verdict = verdicts.get(edit.id, Verdict.NOT_REACHED)
         if verdict not in good:
             held[os.path.join(root, edit.path), edit.codemod, Position(edit.line, edit.column)] = verdict.value
-    return (2 if report.errors else 0), held
+    return 2 if report.errors else int(report.program_differs), held
 
 
 def show(report: Report, shape: Shape) -> None:
