@@ -10,9 +10,10 @@ from __future__ import annotations
 import ast
 import importlib.metadata
 import importlib.util
+import itertools
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import click
 
@@ -23,6 +24,9 @@ STARTUP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "startup")
 """The folder of the file that installs the emulation in the program's process."""
 
 DEVICE_COUNT = "--xla_force_host_platform_device_count"
+
+PLATFORMS = {"cpu": "cpu", "gpu": "rocm,cpu" if os.path.exists("/dev/kfd") else "cuda,cpu", "tpu": "tpu,cpu"}
+"""What JAX is told; the CPU is always there as well, as it is where JAX chooses."""
 
 MOST_SOURCES = 500
 """So many files of a program are looked into to guess what JAX it was written for."""
@@ -58,7 +62,9 @@ def command(
     if devices and platform not in (None, "cpu"):
         raise click.UsageError("--devices simulates devices on the CPU; it does not go with --platform " + str(platform))
     check_jax()
-    sources = list(_sources(_entry(script, as_module), os.getcwd() if as_module else _folder(script)))
+    entry = _entry(script, as_module)
+    entries = [entry] if entry else list(_files(args))
+    sources = list(_sources(entries, os.getcwd() if as_module else _folder(script)))
     environment = _environment(devices, platform, *_legacy(legacy_jax, sources))
     _become([sys.executable, *(["-m"] if as_module else []), script, *args], environment)
 
@@ -124,9 +130,20 @@ def _find_module(name: str, search: list[str]) -> str | None:
     return None
 
 
-def _sources(entry: str | None, first: str) -> Iterator[bytes]:
+def _files(args: Iterable[str]) -> Iterator[str]:
+    """The Python files that an installed program, pytest for one, is told to work on."""
+    for arg in args:
+        path = arg.partition("::")[0]
+        if os.path.isdir(path):
+            for folder, _, names in itertools.islice(os.walk(path), MOST_SOURCES):
+                yield from (os.path.join(folder, name) for name in names if name.endswith(".py"))
+        elif path.endswith(".py") and os.path.isfile(path):
+            yield path
+
+
+def _sources(entries: Iterable[str], first: str) -> Iterator[bytes]:
     """The text of the program and of those of its own modules that its imports lead to."""
-    search, waiting, seen = _search(first), [entry] if entry else [], set[str]()
+    search, waiting, seen = _search(first), list(entries), set[str]()
     while waiting and len(seen) < MOST_SOURCES:
         path = os.path.realpath(waiting.pop())
         if path in seen:
@@ -174,10 +191,12 @@ def _environment(devices: int | None, platform: str | None, version: str, jax_ar
         kept = [flag for flag in environment.get("XLA_FLAGS", "").split() if not flag.startswith(f"{DEVICE_COUNT}=")]
         environment["XLA_FLAGS"] = " ".join([*kept, f"{DEVICE_COUNT}={devices}"])
         environment["JAXMIGRATE_DEVICES"] = str(devices)
-    if platform == "auto":
+        environment.pop("JAX_NUM_CPU_DEVICES", None)  # which JAX would prefer
+    if platform or devices:
         environment.pop("JAX_PLATFORMS", None)
-    elif platform or devices:
-        environment["JAX_PLATFORMS"] = platform or "cpu"
+        environment.pop("JAX_PLATFORM_NAME", None)
+    if platform != "auto" and (platform or devices):
+        environment["JAX_PLATFORMS"] = PLATFORMS[platform or "cpu"]
     return environment
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -112,6 +113,18 @@ def test_a_script_that_sets_its_own_flags_keeps_the_devices(tool: Tool, project:
     assert tool("run", "flags.py", XLA_FLAGS="").stdout == b"1\n"
 
 
+def test_the_devices_that_were_asked_for_win_over_the_environments(tool: Tool, project: Path) -> None:
+    (project / "count.py").write_text("import jax\nprint(jax.device_count(), jax.default_backend())\n")
+    done = tool("run", "--devices", "3", "count.py", JAX_NUM_CPU_DEVICES="2", JAX_PLATFORMS="tpu", JAX_PLATFORM_NAME="tpu")
+    assert done.stdout == b"3 cpu\n", done.stderr.decode()
+
+
+def test_an_archive_runs(tool: Tool, project: Path) -> None:
+    with zipfile.ZipFile(project / "app.pyz", "w") as archive:
+        archive.writestr("__main__.py", "import sys\nprint(sys.argv)\n")
+    assert tool("run", "app.pyz", "x").stdout == b"['app.pyz', 'x']\n"
+
+
 def test_a_script_that_counts_its_devices_itself_has_them(tool: Tool, project: Path) -> None:
     (project / "flags.py").write_text(
         "import os\nos.environ['XLA_FLAGS'] = '--xla_force_host_platform_device_count=2'\nimport jax\nprint(jax.device_count())\n"
@@ -135,6 +148,18 @@ def test_the_version_is_guessed_from_modules_too(tool: Tool, project: Path) -> N
     assert tool("run", "main.py").stdout == b"True\n"
     (project / "lib" / "deep.py").write_text("from jax.interpreters.pxla import ShardedDeviceArray\n")
     assert tool("run", "main.py").stdout == b"False\n"
+
+
+def test_the_version_is_guessed_from_the_tests_that_pytest_is_to_run(tool: Tool, project: Path) -> None:
+    (project / "tests").mkdir()
+    test = project / "tests" / "test_flag.py"
+    test.write_text("import jax\ndef test_new():\n    assert jax.config.jax_array\n    assert jax.Array\n")
+    assert tool("run", "-m", "pytest", "-q", "tests").returncode == 0
+    assert tool("run", "-m", "pytest", "-q", "tests/test_flag.py::test_new").returncode == 0
+    test.write_text(
+        "import jax\nfrom jax.interpreters.pxla import ShardedDeviceArray\ndef test_old():\n    assert not getattr(jax.config, 'jax_array')\n"
+    )
+    assert tool("run", "-m", "pytest", "-q", "tests").returncode == 0
 
 
 def test_jaxlib_first(tool: Tool, project: Path) -> None:
@@ -243,7 +268,8 @@ def test_platforms(monkeypatch: pytest.MonkeyPatch) -> None:
     unchanged = os.environ["XLA_FLAGS"]
     assert chosen(None, None) == ("tpu", unchanged)
     assert chosen(None, "auto") == (None, unchanged)
-    assert chosen(None, "gpu") == ("gpu", unchanged)
+    assert chosen(None, "tpu") == ("tpu,cpu", unchanged)
+    assert chosen(None, "gpu") in [("cuda,cpu", unchanged), ("rocm,cpu", unchanged)]
     assert chosen(8, None) == ("cpu", "--a=1 --b=2 --xla_force_host_platform_device_count=8")
 
 
