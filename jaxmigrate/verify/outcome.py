@@ -350,6 +350,8 @@ _GLOO = re.compile(
 _TORN = re.compile(r"\[Gloo\]|is connected to \d+ peer ranks|[Ee]xpected number of connected peer ranks")
 """What XLA prints on standard output in several processes, of which the lines of the program may get into the middle."""
 _LITERAL = re.compile(r"\bArray\(shape=")
+_CUT = re.compile(r"\n\.\.\. \d+ bytes left out \.\.\.\n")
+"""What stands in place of the middle of an output that is too large to be kept, see `processes`."""
 
 
 def _output(
@@ -359,7 +361,10 @@ def _output(
         return
     texts = [{p.process: p.stdout for p in run.processes} for run in runs]
     for process in sorted(texts[0]):
-        old, new, twice = (lines(side.get(process, "")) for side in texts)
+        old, new, twice = _comparable([side.get(process, "") for side in texts])
+        if any(_CUT.search(side.get(process, "")) for side in texts):
+            who = f" of process {process}" if len(texts[0]) > 1 else ""
+            out.notes.append(f"the output{who} is too large to be kept: only {len(old)} of its lines were compared")
         if any(_LITERAL.search(line) for side in (old, new) for line in side):
             old, new, twice = (_without_contents(side) for side in (old, new, twice))
         noisy = {line for _, come in _changes(twice, new, tolerance) for line in come}
@@ -375,6 +380,18 @@ def lines(text: str) -> list[str]:
     """The lines of an output without blanks, addresses, names of the copies and what XLA says in between."""
     stripped = (raw.strip() for raw in plain(_COPY.sub("<copy>", _GLOO.sub("", text))).split("\n"))
     return [line for line in stripped if line and not _TORN.search(line)]
+
+
+def _comparable(texts: Sequence[str]) -> list[list[str]]:
+    """The lines of outputs, of those that were cut as many whole ones as all of them have before the cut."""
+    sides, known = [], []
+    for text in texts:
+        cut = _CUT.search(text)
+        # The cut counts bytes, so it falls elsewhere where a name of a type is longer.
+        sides.append(lines(text[: cut.start()].rpartition("\n")[0] if cut else text))
+        if cut:
+            known.append(len(sides[-1]))
+    return [side[: min(known)] for side in sides] if known else sides
 
 
 def _without_contents(text: list[str]) -> list[str]:

@@ -673,6 +673,20 @@ def test_large_outputs_take_no_time() -> None:
     )
 
 
+def test_output_that_was_cut_is_compared_up_to_the_cut() -> None:
+    def cut(first: str, more: int, dropped: int) -> ProcessRun:
+        body = "".join(f"line {n}\n" for n in range(more))
+        return process(V, out=f"{first}\n{body}line\n... {dropped} bytes left out ...\nrest {dropped}\n")
+
+    found = report(plan(site()), cut("DeviceArray([1.])", 40, 7000), cut("Array([1.])", 41, 6990))
+    assert not found.program
+    assert "the output is too large to be kept: only 41 of its lines were compared" in found.notes
+    assert report(plan(site()), cut("a", 40, 7000), cut("b", 41, 6990)).program == ("output: 'a' before, 'b' after",)
+    assert report(plan(site()), process(V, out="a\n"), cut("a", 40, 7000)).program_differs
+    whole = process(V, out="a\n" + "".join(f"line {n}\n" for n in range(50)))
+    assert not report(plan(site()), whole, cut("a", 40, 7000)).program
+
+
 def test_random_output_does_not_count() -> None:
     runs = [process(V, out=f"took {i} s\nsame\n") for i in (111, 222, 333)]
     assert not report(plan(site()), *runs).program
