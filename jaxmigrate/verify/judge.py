@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from jaxmigrate.verify.model import Edit, Judgement, Kind, Plan, Report, Run, Site, Span, Tolerance, Verdict
-from jaxmigrate.verify.outcome import Outcome, circumstances, ended_early, errors, hazards, in_words, outcome
+from jaxmigrate.verify.outcome import Outcome, circumstances, cut_short, ended_early, errors, hazards, in_words, outcome
 from jaxmigrate.verify.tolerance import tolerances
 from jaxmigrate.verify.traces import NEVER, Found, SiteResult, Trace, compare_site, exception, indirect, read_all, times
 from jaxmigrate.verify.uses import Uses
@@ -122,6 +122,7 @@ class _Case:
         uses = Uses(plan.after)
         self.results = {site.id: compare_site(site, *traces, tolerance, use=uses.of(site)) for site in plan.sites}
         self._forgive_refusals()
+        self._forgive_early_ends()
         self.lost = {
             cast(int, r["s"]): str(r.get("text") or "its place was not found")
             for side in traces[:2]
@@ -152,6 +153,26 @@ class _Case:
                 if text and (found.process, 0 if original else 1, text) in sides:
                     result.found.remove(found)
                     result.notes["raised in one version only, where another edited place raised it in both"] = None
+
+    def _forgive_early_ends(self) -> None:
+        """Evaluations that are missing because the other version had ended elsewhere say nothing of the place that lacks them."""
+        for result in self.results.values():
+            for found, _, original in result.unmatched:
+                mine, other = (side[found.process] for side in (self.traces[:2] if original else self.traces[1::-1]))
+                why = cut_short(mine, other, found.test)
+                if why and found in result.found and not self._went_on(found, original, mine):
+                    result.found.remove(found)
+                    result.early = why.format("the migrated program" if original else "the original")
+
+    def _went_on(self, found: Found, original: bool, mine: Trace) -> bool:
+        """Whether the version that lacks an evaluation got further than where it is missing."""
+        records = enumerate(mine.process.records)
+        test = next((i for i, r in records if found.test and r.get("e") == "test" and r.get("id") == found.test), NEVER)
+        return any(
+            process == found.process and found.order < (old if original else new) < test
+            for result in self.results.values()
+            for process, old, new, _ in result.compared
+        )
 
     # What is to be explained by somebody
 
@@ -267,7 +288,7 @@ class _Case:
             return _Ruling(Verdict.DIFFERENT, [_where(f, len(self.traces[0])) for f in result.found[:1]], result.found)
         if result.noise:
             return self._noisy(result, result.noise)
-        if not result.reached:
+        if not result.reached or result.silenced:
             return self._unreached(result)
         blame = self.blamed.get(result.site.id)
         if blame is not None:
@@ -299,6 +320,8 @@ class _Case:
             return _Ruling(Verdict.NOT_COMPARABLE, [f"could not be watched: {self.lost[result.site.id]}"])
         if not result.any:
             return _Ruling(Verdict.NOT_REACHED, ["never executed"])
+        if result.silenced:
+            return _Ruling(Verdict.NOT_REACHED, [f"nothing of it could be compared: {result.early} before"])
         silent, ran = ("original", result.after) if not result.before else ("migrated program", result.before)
         sides = self.traces[0] if not result.before else self.traces[1]
         early = next((why for p in sorted(sides) if (why := ended_early(sides[p]))), None)
@@ -402,7 +425,8 @@ def _compared(result: SiteResult) -> str:
     unit = "call" if result.calls else "evaluation"
     kinds = list(result.kinds)
     named = ", ".join(kinds[:NAMED]) + (" ..." if len(kinds) > NAMED else "")
-    return f"equal in {_number(result.moments, unit)}: {named}"
+    ended = f", then {result.early}" if result.early else ""
+    return f"equal in {_number(result.moments, unit)}{ended}: {named}"
 
 
 def _particulars(result: SiteResult) -> list[str]:

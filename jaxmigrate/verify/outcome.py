@@ -169,6 +169,16 @@ def ended_early(trace: Trace | None) -> str | None:
     return failed(trace)
 
 
+def cut_short(mine: Trace, other: Trace, test: str) -> str:
+    """Why a test, or the program if there are none, may have done less in the other version than in this one; else nothing."""
+    whole = other.one("end") is None or not (test or _is_pytest(other))
+    if whole and ended_early(other) is not None and not _same_end(mine, other):
+        return "{} had ended"
+    outcomes = [{str(t.get("id")): t.get("outcome") for t in side.kinds.get("test", [])}.get(test) for side in (mine, other)]
+    bad = [outcome in ("failed", "error") for outcome in outcomes]
+    return "the test had failed in {}" if bad == [False, True] else ""
+
+
 Said = tuple[int, str]
 """A process and a sentence on it that begins with its subject and a colon."""
 

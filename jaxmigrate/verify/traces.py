@@ -150,6 +150,8 @@ class SiteResult:
     """Process and exceptions of the evaluations that raised alike in both versions."""
     unmatched: list[tuple[Found, Event, bool]] = field(default_factory=list)
     """Differences that are evaluations without a partner; the bool tells those of the original."""
+    early: str = ""
+    """What had ended in the version that lacks evaluations, as a clause, if that is why it lacks them."""
     first: dict[int, tuple[int, int]] = field(default_factory=dict)
     """Process -> the order of the first record in the original and in the migrated program; a large number without one."""
 
@@ -162,6 +164,11 @@ class SiteResult:
     def converted(self) -> bool:
         """Whether the edit wraps this argument into a conversion."""
         return self.use == "converted"
+
+    @property
+    def silenced(self) -> bool:
+        """Whether an early end left nothing to compare."""
+        return bool(self.reached and self.early and not self.facts and not self.traced)
 
     @property
     def any(self) -> bool:

@@ -191,6 +191,48 @@ def test_what_comes_after_a_failure_is_not_reached() -> None:
     assert verdicts(two, process(V, hit(scalar(1), s=2)), after) == [DIFFERENT, NOT_REACHED]
 
 
+def test_evaluations_that_an_early_end_prevents_are_no_difference() -> None:
+    two = plan(site(1), site(2))
+    before = process(V, hit(scalar(1), s=2), hit(array(X + 1, 8), 2))
+    found = report(two, before, process(V, hit(scalar(1), s=2), end=failed("AttributeError")))
+    assert [j.verdict for j in found.judgements] == [EQUIVALENT, EQUIVALENT]
+    assert found.judgements[0].evidence[0].startswith("equal in 1 evaluation, then the migrated program had ended: float32")
+    assert found.program_differs
+    killed = process(V, hit(scalar(1), s=2), end=None, status=-9)
+    assert verdicts(two, before, killed) == [EQUIVALENT, EQUIVALENT]
+
+
+def test_evaluations_that_are_missing_for_no_early_end_are_a_difference() -> None:
+    two = plan(site(1), site(2))
+    later = process(V, hit(array(X + 1, 8), 2), hit(scalar(1), s=2))
+    assert verdicts(two, later, process(V, hit(scalar(1), s=2), end=failed("AttributeError"))) == [DIFFERENT, EQUIVALENT]
+    both = process(V, hit(array(X + 1, 8), 2), end=failed("ValueError")), process(V, end=failed("ValueError"))
+    assert verdicts(plan(site()), *both) == [DIFFERENT]
+    assert verdicts(plan(site()), later, process(V)) == [DIFFERENT]
+
+
+def test_calls_that_an_early_end_prevents_are_not_reached() -> None:
+    gives = hit(opaque("jit"))
+    found = only(plan(site()), process(gives, call(array(X))), process(gives, end=failed("AttributeError")))
+    assert found.verdict is NOT_REACHED
+    assert found.evidence == ("nothing of it could be compared: the migrated program had ended before",)
+
+
+@pytest.mark.parametrize("outcomes", [("passed", "failed"), ("failed", "passed")])
+def test_evaluations_that_a_failing_test_prevents_are_no_difference(outcomes: tuple[str, str]) -> None:
+    def tests(outcome: str, *records: Record) -> ProcessRun:
+        ended = [of_test("t::a", outcome), hit(array(X), c="t::b"), of_test("t::b", "passed")]
+        return process(*records, *ended, end=END | {"status": int(outcome == "failed")})
+
+    one, more = [hit(array(X), c="t::a")], [hit(array(X), c="t::a"), hit(array(X + 1), 2, c="t::a")]
+    pair = [tests(outcome, *(more if outcome == "passed" else one)) for outcome in outcomes]
+    found = report(plan(site()), *pair)
+    assert [j.verdict for j in found.judgements] == [EQUIVALENT]
+    assert ", then the test had failed in the " in found.judgements[0].evidence[0]
+    assert found.program_differs
+    assert verdicts(plan(site()), tests("passed", *more), tests("passed", *one)) == [DIFFERENT]
+
+
 def test_a_place_that_could_not_be_watched_is_not_comparable() -> None:
     lost = {"e": "lost", "s": 1, "text": "m.py:1:0"}
     found = only(plan(site()), process(lost, final(x=array(X))), process(V, final(x=array(X))))
