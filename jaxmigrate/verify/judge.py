@@ -224,6 +224,9 @@ class _Case:
         if self.ends.missing is not None:
             # A name that is gone from JAX is the fault of the edits that name it, not of all that could not be compared.
             return [r for r in silent if any(_names(r.site, name) for name in self.ends.missing)]
+        if self.ends.only_ends:
+            # A statement that ran through has no hand in a failure elsewhere that no value announced.
+            return [r for r in silent if r.site.kind is not Kind.STATEMENT]
         return [r for r in silent if not _is_import(r.site)] or silent
 
     # Verdicts

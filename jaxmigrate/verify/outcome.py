@@ -25,6 +25,9 @@ PYTEST_TROUBLE = {
 SET_UP = frozenset({"start", "legacy", "lost", "note"})
 """Records of what comes before the program."""
 
+FAILED = ("failed", "error")
+"""Outcomes of tests."""
+
 SHORT = 120
 """Characters of two values that a sentence quotes."""
 
@@ -43,6 +46,8 @@ class Outcome:
     """Lines of output that are equal."""
     values_differ: bool = False
     """Whether more than the output differs."""
+    only_ends: bool = False
+    """Whether what differs is how programs or tests ended, and nothing that they computed until then."""
     alike: list[str] = field(default_factory=list)
     """Sentences on the unusual ways in which both versions end."""
     missing: frozenset[str] | None = None
@@ -125,7 +130,7 @@ def _is_pytest(trace: Trace) -> bool:
 
 def _all_tests_failed(trace: Trace) -> str | None:
     tests = trace.kinds.get("test", [])
-    if tests and all(t.get("outcome") in ("failed", "error") for t in tests):
+    if tests and all(t.get("outcome") in FAILED for t in tests):
         x = next((cast(Json, t["x"]) for t in tests if t.get("x")), None)
         return f"all {len(tests)} tests fail" + (f", the first with {exception(x)}" if x else "")
     return None
@@ -175,7 +180,7 @@ def cut_short(mine: Trace, other: Trace, test: str) -> str:
     if whole and ended_early(other) is not None and not _same_end(mine, other):
         return "{} had ended"
     outcomes = [{str(t.get("id")): t.get("outcome") for t in side.kinds.get("test", [])}.get(test) for side in (mine, other)]
-    bad = [outcome in ("failed", "error") for outcome in outcomes]
+    bad = [outcome in FAILED for outcome in outcomes]
     return "the test had failed in {}" if bad == [False, True] else ""
 
 
@@ -202,7 +207,10 @@ def outcome(
         out.notes.append("the second run of the migrated program did not end within the time limit")
     out.differences += _together(steady, len(traces[0]))
     out.values_differ = bool(out.differences)
-    out.missing = next((names for t in traces[1].values() if (names := _missing(t))), None)
+    sentences = [sentence for _, sentence in steady]
+    out.only_ends = any(s.startswith("end: ") for s in sentences) or not any(s.startswith("final value") for s in sentences)
+    pairs = [(traces[0][p], traces[1][p]) for p in sorted(traces[0]) if p in traces[1]]
+    out.missing = next((names for old, new in pairs if (names := _missing(new) or _missing_in_tests(old, new))), None)
     out.differences += _together(_output(out, (before, after, again), traces, tolerance), len(traces[0]))
     out.alike = _together(_same_ends(traces[0], traces[1]), len(traces[0]))
     return out
@@ -270,7 +278,19 @@ def _ends(old: Trace, new: Trace) -> Iterator[str]:
 
 def _missing(trace: Trace) -> frozenset[str] | None:
     """The names in the message of an AttributeError, ImportError or NameError that ended the program."""
-    x = cast("Json | None", (trace.one("end") or {}).get("x"))
+    return _unfound(cast("Json | None", (trace.one("end") or {}).get("x")))
+
+
+def _missing_in_tests(old: Trace, new: Trace) -> frozenset[str] | None:
+    """The same of the tests that fail in the migrated program only, if all of them failed so."""
+    fine = {t.get("id") for t in old.kinds.get("test", []) if t.get("outcome") not in FAILED}
+    broken = [t for t in new.kinds.get("test", []) if t.get("outcome") in FAILED and t.get("id") in fine]
+    names = [_unfound(cast("Json | None", t.get("x"))) for t in broken]
+    known = [found for found in names if found is not None]
+    return frozenset().union(*known) if known and len(known) == len(names) else None
+
+
+def _unfound(x: Json | None) -> frozenset[str] | None:
     if not x or x.get("family") not in PROGRAMMING:
         return None
     quoted = re.findall(r"'([\w.]+)'", str(x.get("message")))

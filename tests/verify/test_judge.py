@@ -667,8 +667,37 @@ def test_unittest_by_what_it_says_at_the_end() -> None:
     found = report(plan(IMPORT), tests("OK"), tests("OK"))
     assert found.judgements[0].evidence == ("ran once in both; 2 values downstream equal",)
     found = report(plan(IMPORT), tests("OK"), tests("FAILED (failures=1)"))
-    assert found.program[0].startswith("unittest: 2 ran, OK before, 2 ran, FAILED (failures=1) after")
-    assert found.judgements[0].verdict is DIFFERENT
+    assert found.program == ("unittest: 2 ran, OK before, 2 ran, FAILED (failures=1) after",)
+    assert found.program_differs
+
+
+def test_statements_are_not_guilty_of_how_a_program_or_a_test_ends() -> None:
+    two = plan(IMPORT, site(2))
+    bad = hit(array(X + 1), s=2)
+
+    def tests(outcome: str, value: Record, x: Record | None = None) -> ProcessRun:
+        end = END | {"status": int(outcome == "failed")}
+        return process(reach(), value | {"c": "t::b"}, of_test("t::a", outcome, x), of_test("t::b", "passed"), end=end)
+
+    good = hit(array(X), s=2)
+    for broken in (error("AssertionError"), error("AttributeError", message="module 'jax' has no attribute 'gone'")):
+        pair = tests("passed", good), tests("failed", good, broken)
+        assert verdicts(two, *pair) == [EQUIVALENT, EQUIVALENT]
+        assert report(two, *pair).program_differs
+    assert verdicts(two, tests("passed", good), tests("failed", bad)) == [EQUIVALENT, DIFFERENT]
+    ended = process(reach(), good, end=failed("RuntimeError"))
+    assert verdicts(two, process(reach(), good), ended) == [EQUIVALENT, EQUIVALENT]
+    assert verdicts(plan(site(1, Kind.CONTEXT)), process(reach()), process(reach(), end=failed("RuntimeError"))) == [DIFFERENT]
+
+
+def test_what_a_failing_test_did_not_find_is_the_fault_of_edits_that_name_it() -> None:
+    two = plan(site(1, Kind.CONTEXT, ("gone(x)", "new(x)")), site(2, Kind.CONTEXT))
+    x = error("AttributeError", message="module 'jax' has no attribute 'gone'")
+    fine, broken = (
+        process(reach(), reach(2), of_test("t::a", outcome, x if outcome == "failed" else None), of_test("t::b", "passed"))
+        for outcome in ("passed", "failed")
+    )
+    assert verdicts(two, fine, broken) == [DIFFERENT, EQUIVALENT]
 
 
 def test_what_an_edited_loop_leaves_in_its_variable() -> None:
