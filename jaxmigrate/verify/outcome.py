@@ -340,7 +340,8 @@ def _finals(out: Outcome, old: Trace, new: Trace, sites: Sequence[Site], toleran
             out.values += comparison.facts if not comparison.differences else 0
             out.sampled += comparison.sampled
             out.dtypes |= comparison.dtypes
-            for d in comparison.differences[:1]:
+            # Whether a value is committed only matters to what is computed from it, and at the end nothing is.
+            for d in [d for d in comparison.differences if d.aspect != "committed"][:1]:
                 yield f"final value of {name}{d.where}: {in_words(d)}"
         elif not _mentioned(name, sites):
             there = "before" if name in before else "after"
