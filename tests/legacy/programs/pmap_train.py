@@ -64,7 +64,7 @@ assert isinstance(loss, pxla.ShardedDeviceArray)
 assert loss.shape == (N,) and params["w"].shape == (N, 5)
 assert len(set(np.asarray(loss).tolist())) == 1, "psum gives every replica the same"
 
-final = unreplicate(params)
+final = jax.device_get(unreplicate(params))
 assert final["w"].shape == (5,)
 hits = accuracy(params, sx, sy)
 print("loss %.3f -> %.3f" % (losses[0], losses[-1]))
