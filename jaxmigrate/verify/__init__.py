@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -71,6 +72,12 @@ def verify(request: Request, say: Callable[[str], None] = lambda _: None) -> Rep
 
 def verified(request: Request, say: Callable[[str], None] = lambda _: None) -> tuple[Plan, Report]:
     """The plan and what the runs say of it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)  # of the user's files, which are parsed again and again
+        return _verified(request, say)
+
+
+def _verified(request: Request, say: Callable[[str], None]) -> tuple[Plan, Report]:
     root = root_of_request(request)
     plan, scope = _plan(request, root)
     error = _unfit(request)
