@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from jaxmigrate.verify.model import Edit, Judgement, Kind, Plan, Report, Run, Site, Span, Tolerance, Verdict
-from jaxmigrate.verify.outcome import Outcome, circumstances, cut_short, ended_early, errors, hazards, in_words, outcome
+from jaxmigrate.verify.outcome import Outcome, by_guilt, circumstances, cut_short, ended_early, errors, hazards, in_words, outcome
 from jaxmigrate.verify.tolerance import tolerances
 from jaxmigrate.verify.traces import NEVER, Found, SiteResult, Trace, compare_site, exception, indirect, read_all, times
 from jaxmigrate.verify.uses import Uses
@@ -327,7 +327,7 @@ class _Case:
             return _Ruling(Verdict.NOT_REACHED, [f"nothing of it could be compared: {result.early} before"])
         silent, ran = ("original", result.after) if not result.before else ("migrated program", result.before)
         sides = self.traces[0] if not result.before else self.traces[1]
-        early = next((why for p in sorted(sides) if (why := ended_early(sides[p]))), None)
+        early = next((why for trace in by_guilt(sides).values() if (why := ended_early(trace))), None)
         other = "migrated program" if not result.before else "original"
         text = f"executed {times(ran)} in the {other}, never in the {silent}"
         if early:

@@ -87,18 +87,49 @@ def _silent(run: Run) -> list[str]:
 
 
 def _old_world_failed(before: Traces, after: Traces) -> list[str]:
-    for process, old in sorted(before.items()):
+    idle = waiting(before)
+    for process, old in by_guilt(before).items():
         new = after.get(process)
         failure = failed(old)
-        if failure is None or new is None:
+        if failure is None or new is None or process in idle:
             continue
+        who = f"process {process} with " if len(before) > 1 else ""
         other = failed(new)
         if other is not None and _same_end(old, new):
             if not any(_gave_values(t) for t in (*before.values(), *after.values())):
-                return [f"both versions fail before any edited expression was evaluated: {failure}"]
+                return [f"both versions fail before any edited expression was evaluated: {who}{failure}"]
             continue
-        return [_sentence(old, failure)]
+        return [_sentence(old, f"{who}{failure}")]
     return []
+
+
+_PEERS = re.compile(
+    r"Gloo|[Cc]oordination ?[Ss]ervice|DEADLINE_EXCEEDED|UNAVAILABLE|\bdistributed\b|[Hh]eartbeat|\b[Bb]arrier\b"
+    r"|[Cc]onnection (?:closed|reset)"
+)
+"""What JAX says where a process waited for another one in vain."""
+_ABANDONED = re.compile(r"JAX distributed service detected fatal errors|[Cc]oordination ?[Ss]ervice")
+
+
+def waiting(side: Traces) -> frozenset[int]:
+    """The processes of a run that ended only because another one, which they waited for, had failed of its own."""
+    idle = frozenset(process for process, trace in side.items() if _waited(trace))
+    return idle if any(failed(trace) for process, trace in side.items() if process not in idle) else frozenset()
+
+
+def _waited(trace: Trace) -> bool:
+    x = cast("Json | None", (trace.one("end") or {}).get("x"))
+    if x:
+        return x.get("type") in ("JaxRuntimeError", "XlaRuntimeError") and bool(_PEERS.search(str(x.get("message"))))
+    if trace.one("end") is None and (trace.process.status or 0) < 0:
+        return bool(_ABANDONED.search(trace.process.stderr))
+    return trace.process.status is None
+
+
+def by_guilt(side: Traces) -> Traces:
+    """The processes of a run, those last that only waited for another one."""
+    idle = waiting(side)
+    return dict(sorted(side.items(), key=lambda item: (item[0] in idle, item[0])))
 
 
 def _gave_values(trace: Trace) -> bool:
@@ -240,11 +271,12 @@ def _which(numbers: Sequence[int], processes: int) -> str:
 
 
 def _compare(out: Outcome, before: Traces, after: Traces, sites: Sequence[Site], tolerance: Tolerance) -> Iterator[Said]:
+    idle = waiting(before) | (waiting(after) if _others_end_otherwise(before, after) else frozenset())
     for process in sorted(before):
         old, new = before[process], after.get(process)
         if new is not None:
             sentences = (
-                *_ends(old, new),
+                *(_ends(old, new) if process not in idle else ()),
                 *_tests(out, old, new),
                 *_unittests(out, old, new),
                 *_finals(out, old, new, sites, tolerance),
@@ -252,11 +284,18 @@ def _compare(out: Outcome, before: Traces, after: Traces, sites: Sequence[Site],
             yield from ((process, sentence) for sentence in sentences)
 
 
+def _others_end_otherwise(before: Traces, after: Traces) -> bool:
+    """Whether the failure that others waited for in the migrated program is one that the original did not have."""
+    guilty = [process for process, trace in after.items() if process not in waiting(after) and failed(trace)]
+    return any(process in before and not _same_end(before[process], after[process]) for process in guilty)
+
+
 def _same_ends(before: Traces, after: Traces) -> Iterator[Said]:
     """How processes end, where both versions end in the same unusual way."""
+    idle = waiting(before) | waiting(after)
     for process in sorted(before):
         old, new = before[process], after.get(process)
-        if new is None or not _same_end(old, new):
+        if new is None or process in idle or not _same_end(old, new):
             continue
         failure, status = failed(old), _status(old)
         if failure is not None:

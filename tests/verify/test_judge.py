@@ -869,6 +869,50 @@ def test_one_judgement_over_all_processes() -> None:
     assert found.evidence[0].startswith("process 1, evaluation 1: ")
 
 
+GLOO = {
+    "e": "end",
+    "status": 1,
+    "x": error("RuntimeError", "JaxRuntimeError", "Gloo context initialization failed: DEADLINE_EXCEEDED"),
+}
+DIES = failed("RuntimeError", "peer dies")
+
+
+def ends(first: Record | None, second: Record | None, *records: Record, name: str = "after", **fields: Any) -> Run:
+    pair = (process(*records, number=n, end=end, **fields) for n, end in enumerate((first, second)))
+    return run(*pair, name=name)
+
+
+@pytest.mark.parametrize(
+    ("waited", "fields"),
+    [(GLOO, {}), (None, {"status": None}), (None, {"status": -6, "err": "the JAX distributed service detected fatal errors"})],
+)
+def test_the_process_that_died_of_its_own_is_named(waited: Record | None, fields: Record) -> None:
+    before = ends(waited, DIES, name="before", **fields)
+    (found,) = errors(before, ends(failed("ValueError"), DIES))
+    assert found == "both versions fail before any edited expression was evaluated: process 1 with RuntimeError: peer dies"
+    (found,) = errors(before, ends(END, END, V))
+    assert found.endswith("process 1 with RuntimeError: peer dies")
+    before, after = ends(waited, DIES, V, name="before", **fields), ends(waited, DIES, V, **fields)
+    good = judge(plan(site()), before, after, after)
+    assert good.program == ("process 1, end: both versions end with RuntimeError: peer dies",)
+    assert not good.program_differs
+    fine = ends(END, END, V, hit(scalar(1), s=2), name="before")
+    late = judge(plan(site(), site(2)), fine, after, after)
+    assert [text for text in late.program if ", end: " in text] == [
+        "process 1, end: the original ends with status 0, the migrated program fails: RuntimeError: peer dies"
+    ]
+    assert late.judgements[1].evidence[0].endswith("which had ended before: RuntimeError: peer dies")
+
+
+def test_a_process_that_waits_where_nobody_died_fails_itself() -> None:
+    fine, bad = ends(END, END, V, name="before"), ends(GLOO, END, V)
+    found = judge(plan(site()), fine, bad, bad)
+    assert found.program_differs
+    assert "Gloo" in found.program[0]
+    both = ends(END, DIES, V, name="before"), ends(GLOO, DIES, V)
+    assert judge(plan(site()), both[0], both[1], both[1]).program_differs
+
+
 def test_what_all_processes_show_is_said_once() -> None:
     good, bad = both(lambda p: [V, final(x=scalar(1))]), both(lambda p: [V, final(x=scalar(2))])
     assert judge(plan(site()), good, bad, bad).program == ("both processes, final value of x: value 1 before, 2 after",)
