@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from jaxmigrate import __version__
 from jaxmigrate.reports import placement
-from jaxmigrate.reports.verify_text import summary, where
+from jaxmigrate.reports.verify_text import explained, summary, where
 from jaxmigrate.verify.model import Difference, Placement, Report, Verdict
 
 TEMPLATE = """\
@@ -76,7 +76,7 @@ ul { padding-left: 1.2rem; }
 {%- endif %}
 {%- if report.program %}
 <div class="box"><strong>The program as a whole
-{%- if report.program_differs %} differs, and no single edit shows why{% endif %}</strong>
+{%- if report.program_differs %} differs{% if not explained %}, and no single edit shows why{% endif %}{% endif %}</strong>
 {%- for p in report.program %}<p>{{ p }}</p>{% endfor %}</div>
 {%- endif %}
 {%- if edits %}
@@ -156,6 +156,7 @@ def render(report: Report, *, require: float = 0.0) -> str:
     verdicts = [{"key": _key(v), "name": v.value, "count": report.count(v)} for v in Verdict if report.count(v)]
     page: str = template.render(
         report=report,
+        explained=explained(report),
         summary=_title(report, require),
         verdicts=verdicts,
         edits=[_edit(report, i) for i in range(len(report.judgements))],

@@ -28,6 +28,8 @@ HINTS = (
 )
 """What values that change from run to run hang on, by the words of the code around them."""
 
+_PARTIAL = re.compile(r" --(?:edit|select|ignore|safe-only)\b")
+
 FOLLOWS = "from which this may follow"
 
 NAMED = 3
@@ -64,7 +66,9 @@ def judge(
     if failures:
         unjudged = tuple(Judgement(edit, Verdict.NOT_REACHED, ("nothing was verified",)) for edit in counted)
         return Report(unjudged, hazards(traces[0]), said, errors=tuple(failures), runs=runs, command=command)
-    ends = outcome(before, after, again, traces, plan.sites, allowed)
+    # Of a part of the edits nobody can tell what the codemods leave.
+    codemods = all(edit.codemod for edit in plan.edits) and not _PARTIAL.search(command)
+    ends = outcome(before, after, again, traces, plan.sites, allowed, codemods=codemods)
     case = _Case(plan, traces, ends, allowed, command)
     judgements = tuple(case.judge(edit) for edit in counted)
     different = [j.edit.id for j in judgements if j.verdict is Verdict.DIFFERENT]

@@ -14,6 +14,7 @@ from jaxmigrate.verify.compare import examine
 from jaxmigrate.verify.model import Difference, Json, ProcessRun, Run, Site, Tolerance
 from jaxmigrate.verify.texts import plain, same_text
 from jaxmigrate.verify.traces import PROGRAMMING, Trace, exception, same_failure
+from jaxmigrate.verify.words import UNCOVERED
 
 PYTEST_TROUBLE = {
     2: "pytest was interrupted or could not collect the tests",
@@ -220,9 +221,19 @@ Said = tuple[int, str]
 
 
 def outcome(
-    before: Run, after: Run, again: Run, traces: tuple[Traces, Traces, Traces], sites: Sequence[Site], tolerance: Tolerance
+    before: Run,
+    after: Run,
+    again: Run,
+    traces: tuple[Traces, Traces, Traces],
+    sites: Sequence[Site],
+    tolerance: Tolerance,
+    *,
+    codemods: bool = False,
 ) -> Outcome:
-    """Compare everything but the sites; what the migrated program does not repeat itself is left out."""
+    """Compare everything but the sites; what the migrated program does not repeat itself is left out.
+
+    With `codemods` the sites are all that the codemods do to the tree.
+    """
     out = Outcome()
     noise = {_subject(said) for said in _compare(Outcome(), traces[1], traces[2], sites, tolerance)}
     found = list(_compare(out, traces[0], traces[1], sites, tolerance))
@@ -236,6 +247,8 @@ def outcome(
         )
     elif again.timed_out and not after.timed_out:
         out.notes.append("the second run of the migrated program did not end within the time limit")
+    if codemods:
+        steady = [(process, _with_cause(said, traces[1][process], sites)) for process, said in steady]
     out.differences += _together(steady, len(traces[0]))
     out.values_differ = bool(out.differences)
     sentences = [sentence for _, sentence in steady]
@@ -313,6 +326,31 @@ def _ends(old: Trace, new: Trace) -> Iterator[str]:
         yield f"end: the original fails with {failures[0]}, the migrated program with {failures[1]}"
     elif failures == (None, None) and None not in statuses and statuses[0] != statuses[1]:
         yield f"exit status: {statuses[0]} before, {statuses[1]} after"
+
+
+def _with_cause(said: str, new: Trace, sites: Sequence[Site]) -> str:
+    """The sentence, with its cause if that is a name that JAX has no more and that was left as it is."""
+    if said.startswith("end: the original ends with") and _left_as_it_is((new.one("end") or {}).get("x"), sites):
+        return f"end: the migrated program ends with {failed(new)}: {UNCOVERED}"
+    tests = [t for t in new.kinds.get("test", []) if t.get("outcome") in FAILED and said.startswith(f"test {t.get('id')}: ")]
+    return f"{said}: {UNCOVERED}" if any(_left_as_it_is(t.get("x"), sites) for t in tests) else said
+
+
+_GONE = re.compile(
+    r"module 'jax(?:\.[\w.]+)?' has no attribute '(\w+)'|cannot import name '(\w+)' from '(?:jax|jax\.[\w.]+)'"
+    r"|No module named 'jax\.(?:\w+\.)*(\w+)'|^jax\.(?:\w+\.)*(\w+) (?:is|was|has been) (?:deprecated|removed)"
+)
+"""What today's JAX says to a program that uses what it has no more."""
+
+
+def _left_as_it_is(x: object, sites: Sequence[Site]) -> bool:
+    """Whether an exception names a part of JAX that is gone and that no edit names."""
+    raised = cast("Json | None", x)
+    found = _GONE.search(str(raised.get("message"))) if raised and raised.get("family") in PROGRAMMING else None
+    if found is None:
+        return False
+    name = re.compile(rf"\b{next(group for group in found.groups() if group)}\b")
+    return not any(name.search(text) for site in sites for text in (site.before_text, site.after_text))
 
 
 def _missing(trace: Trace) -> frozenset[str] | None:

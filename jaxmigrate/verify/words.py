@@ -7,6 +7,9 @@ from typing import Any, cast
 
 from jaxmigrate.verify.model import Json
 
+UNCOVERED = "no codemod covers it yet"
+"""How a sentence ends that says why the migrated program does something else, though no edit shows it."""
+
 NAMES = {
     "array": "array",
     "abstract": "traced value",

@@ -203,3 +203,9 @@ def test_html_of_errors_and_of_arrays_without_a_grid() -> None:
     judged = replace(JUDGEMENT, differences=(Difference("placement", "a", "b", "", (cube, cube)),))
     _, text = page(Report((judged,)))
     assert "[0:1, 0:1, 1:2]" in text
+
+
+def test_a_program_that_differs_for_a_reason_that_is_given() -> None:
+    why = "end: the migrated program ends with AttributeError: no: no codemod covers it yet"
+    assert "no single edit" not in page(Report((), program=(why,), program_differs=True))[1]
+    assert "no single edit" in page(Report((), program=("exit status: 0 before, 1 after",), program_differs=True))[1]

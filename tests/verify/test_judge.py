@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from jaxmigrate.reports.verify_text import render
 from jaxmigrate.verify.judge import judge
 from jaxmigrate.verify.model import Edit, Judgement, Kind, Plan, ProcessRun, Report, Run, Site, Span, Tolerance, Verdict
 from tests.verify.values import X, abstract, array, ndarray, opaque, scalar, seq
@@ -851,6 +852,35 @@ def test_os_exit_is_judged_by_what_was_recorded() -> None:
     found = report(plan(site()), left, left)
     assert [j.verdict for j in found.judgements] == [EQUIVALENT]
     assert any("os._exit" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("family", "message"),
+    [
+        ("AttributeError", "module 'jax' has no attribute 'gone'"),
+        ("AttributeError", "jax.core.gone was removed in JAX v0.4.36"),
+        ("ImportError", "cannot import name 'gone' from 'jax.interpreters.xla' (/lib/jax/interpreters/xla.py)"),
+        ("ModuleNotFoundError", "No module named 'jax.experimental.gone'"),
+    ],
+)
+def test_what_jax_has_no_more_and_no_edit_touches(family: str, message: str) -> None:
+    before, after = process(V, out="x\n"), process(V, end=failed(family, message))
+    said = f"end: the migrated program ends with {family}: {message}: no codemod covers it yet"
+    found = report(plan(site()), before, after)
+    assert found.program[0] == said
+    assert found.program_differs
+    assert "no single edit" not in render(found)
+    for named in (plan(site(texts=("gone(x)", "new(x)"))), plan(site(texts=("old(x)", "jax.gone(x)")))):
+        assert report(named, before, after).program[0].startswith("end: the original ends with status 0, the migrated")
+    assert said not in report(plan(site()), before, after, command="jaxmigrate verify --edit 1 m.py").program
+    mine = process(V, end=failed("AttributeError", "module 'mine' has no attribute 'gone'"))
+    assert not any("no codemod" in text for text in report(plan(site()), before, mine).program)
+    assert "no single edit" in render(report(plan(site()), before, mine))
+    test = [
+        process(V, of_test("t::a", *o), of_test("t::b", "passed"))
+        for o in [("passed",), ("failed", error(family, message=message))]
+    ]
+    assert report(plan(site()), *test).program[0].endswith(" after: no codemod covers it yet")
 
 
 # Several processes
