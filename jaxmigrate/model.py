@@ -156,7 +156,7 @@ class Settings:
     """The highest applicability that is applied: SAFE, REVIEW or UNSAFE."""
     options: tuple[tuple[str, str], ...] = ()
     """Choices a codemod offers, as ``codemod.option`` and value."""
-    held: Mapping[tuple[str, str, Position], str] = field(default_factory=dict)
+    held: Mapping[tuple[str, str, Position], str] = field(default_factory=dict, hash=False)
     """Edits not to make, and why: path of the file, codemod, and where the finding lies."""
 
     def option(self, name: str, default: str) -> str:
