@@ -457,6 +457,8 @@ _GLOO = re.compile(
 )
 _TORN = re.compile(r"\[Gloo\]|is connected to \d+ peer ranks|[Ee]xpected number of connected peer ranks")
 """What XLA prints on standard output in several processes, of which the lines of the program may get into the middle."""
+_REST = re.compile(r"\d{1,4}")
+"""The number at the end of such a message, torn off; a program's own line of that form is left out with it."""
 _LITERAL = re.compile(r"\bArray\(shape=")
 _CUT = re.compile(r"\n\.\.\. \d+ bytes left out \.\.\.\n")
 """What stands in place of the middle of an output that is too large to be kept, see `processes`."""
@@ -487,7 +489,8 @@ def _output(
 def lines(text: str) -> list[str]:
     """The lines of an output without blanks, addresses, names of the copies and what XLA says in between."""
     stripped = (raw.strip() for raw in plain(_COPY.sub("<copy>", _GLOO.sub("", text))).split("\n"))
-    return [line for line in stripped if line and not _TORN.search(line)]
+    torn = "peer ranks" in text
+    return [line for line in stripped if line and not (_TORN.search(line) or (torn and _REST.fullmatch(line)))]
 
 
 def _comparable(texts: Sequence[str]) -> list[list[str]]:

@@ -730,6 +730,7 @@ def test_output_after_normalisation() -> None:
         "[Gloo] Rank 1 is connected to 7 peer ranks. Expected number of connected peer ranks is : 7\nsame\n",
         "4 is connected to 7 peer ranks. Expected number of connected peer ranks is : 7\nsame\n[Gloo] Rank \n",
         "[Gloo] Rank 0 is connected to 1 peer ranks. Expected number of connected peer ranks is : 1same\n",
+        "[Gloo] Rank 0 is connected to 3 peer ranks. Expected number of connected peer ranks is : \nsame\n3\n",
     ],
 )
 def test_what_xla_prints_is_not_the_programs(printed: str) -> None:

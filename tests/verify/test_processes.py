@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import secrets
 import signal
@@ -200,7 +201,9 @@ def test_a_signal_to_jaxmigrate_ends_the_run_first(tmp_path: Path, number: signa
         with signals_end_the_run():
             run_group([command], "{token}", Patience(100))
     """
-    caller = subprocess.Popen([sys.executable, "-c", textwrap.dedent(text)], stderr=subprocess.PIPE)
+    # Whoever started the tests may ignore the signal (nohup, a shell's background jobs); the caller must not inherit that.
+    restore = functools.partial(signal.signal, number, signal.SIG_DFL)
+    caller = subprocess.Popen([sys.executable, "-c", textwrap.dedent(text)], stderr=subprocess.PIPE, preexec_fn=restore)
     deadline = time.monotonic() + 20
     while not (tmp_path / "started").exists() and time.monotonic() < deadline:
         time.sleep(0.02)
