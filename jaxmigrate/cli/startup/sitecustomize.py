@@ -78,7 +78,12 @@ def keep_device_count() -> None:
 def legacy() -> ModuleType:
     """`jaxmigrate.legacy` from beside this file, whether jaxmigrate is installed in this Python or not; nothing else of it."""
     import importlib.util
+    import types
 
+    if "jaxmigrate" not in sys.modules and importlib.util.find_spec("jaxmigrate") is None:
+        parent = types.ModuleType("jaxmigrate")  # what imports inside the package look for
+        parent.__path__ = []
+        sys.modules["jaxmigrate"] = parent
     folder = os.path.join(os.path.dirname(os.path.dirname(HERE)), "legacy")
     start = os.path.join(folder, "__init__.py")
     spec = importlib.util.spec_from_file_location("jaxmigrate.legacy", start, submodule_search_locations=[folder])
