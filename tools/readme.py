@@ -30,7 +30,7 @@ EXAMPLE = {
 DEMO = ("rewrite", "--diff", "--exit-zero", "fixtures/demo")
 DEMO_RUN = ("verify", "-m", "petrel.train")
 WRONG = ("verify", "--against", "fixtures/global-device-array/from-callback/before.py", "tests/verify/mutants/axes-swapped-1.py")
-VARIES = re.compile(r"(?<=JAX )\d+\.\d+[.\d]*|(?<=Python )\d+\.\d+[.\d]*|\(\d+ files\)")
+VARIES = re.compile(r"(?<=JAX )\d+\.\d+[.\d]*|(?<=Python )\d+\.\d+[.\d]*|^note: \d+ edits in .*", re.MULTILINE)
 """What differs between installations and checkouts in what `verify` prints."""
 SHOWN = 2
 """Files of the demo's patch that are shown at once; the rest is folded."""
