@@ -11,6 +11,8 @@ import click
 from jaxmigrate.config import Config, ConfigError, did_you_mean, find, load
 
 if TYPE_CHECKING:
+    from typing import TextIO
+
     from jaxmigrate.codemod import Codemod
     from jaxmigrate.model import Settings, Version
 
@@ -129,6 +131,13 @@ def _check_option(name: str, value: str, codemods: dict[str, Codemod]) -> None:
         raise click.BadParameter(f"{owner} has no option {option!r}{hint}", param_hint="'--option'")
     if value not in known[option]:
         raise click.BadParameter(f"{name}={value}: expected {' or '.join(known[option])}", param_hint="'--option'")
+
+
+def colored(wish: bool | None, stream: TextIO) -> bool:
+    """Whether to use colours on `stream`: as was asked for, else on a terminal that can show them and may."""
+    if wish is not None:
+        return wish
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def rewriting_options(command: Command) -> Command:

@@ -10,13 +10,21 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from jaxmigrate import runner
-from jaxmigrate.cli.options import Wishes, configuration, merge, rewriting_options, settings_of, split_names, split_options
+from jaxmigrate.cli.options import (
+    Wishes,
+    colored,
+    configuration,
+    merge,
+    rewriting_options,
+    settings_of,
+    split_names,
+    split_options,
+)
 from jaxmigrate.discovery import discover, git_root
 from jaxmigrate.gate import prefilter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import TextIO
 
     from jaxmigrate.config import Config
     from jaxmigrate.model import FileResult, Settings
@@ -188,7 +196,7 @@ def _patch(result: FileResult, output: Output, progress: _Progress) -> None:
 
     if result.before != result.after:
         progress.clear()
-        patch = diff.patch(result, patch_name(result.path), color=_colored(output.color, sys.stdout))
+        patch = diff.patch(result, patch_name(result.path), color=colored(output.color, sys.stdout))
         click.echo(patch, nl=False, color=True)
 
 
@@ -215,7 +223,7 @@ def _report(results: list[FileResult], scanned: int, settings: Settings, output:
     else:
         from jaxmigrate.reports import text
 
-        color = _colored(output.color, stream)
+        color = colored(output.color, stream)
         width = _width() if color or stream.isatty() else None
         seconds = elapsed if width else None
         report = text.render(results, width=width, color=color, wrote=wrote, settings=settings, elapsed=seconds, scanned=scanned)
@@ -226,12 +234,6 @@ def _width() -> int:
     from shutil import get_terminal_size
 
     return get_terminal_size((100, 24)).columns
-
-
-def _colored(wish: bool | None, stream: TextIO) -> bool:
-    if wish is not None:
-        return wish
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def status_of(results: Iterable[FileResult], output: Output) -> int:

@@ -17,8 +17,8 @@ from collections.abc import Iterable, Iterator
 
 import click
 
-OLDEST = (0, 9)
-"""The oldest JAX that `jaxmigrate.legacy` can be put over."""
+from jaxmigrate.legacy import OLDEST_HOST
+from jaxmigrate.model import Version
 
 STARTUP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "startup")
 """The folder of the file that installs the emulation in the program's process."""
@@ -79,12 +79,11 @@ def check_jax() -> None:
         raise click.UsageError("jax is not installed beside jaxmigrate; pip install 'jaxmigrate[verify]'")
     try:
         installed = importlib.metadata.version("jax")
-        number = tuple(int(part) for part in installed.split(".")[:2])
+        too_old = Version.parse(".".join(installed.split(".")[:2])) < Version.parse(OLDEST_HOST)
     except (importlib.metadata.PackageNotFoundError, ValueError):
         return  # a source checkout or the like: the installation itself will tell
-    if number < OLDEST:
-        oldest = ".".join(map(str, OLDEST))
-        raise click.UsageError(f"jax {installed} is too old to emulate older ones on: {oldest} or newer is needed")
+    if too_old:
+        raise click.UsageError(f"jax {installed} is too old to emulate older ones on: {OLDEST_HOST} or newer is needed")
 
 
 def _entry(script: str, as_module: bool) -> str | None:

@@ -9,9 +9,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from jaxmigrate.cli.options import Wishes, configuration, merge, rewriting_options, settings_of, split_names, split_options
+from jaxmigrate.cli.options import (
+    Wishes,
+    colored,
+    configuration,
+    merge,
+    rewriting_options,
+    settings_of,
+    split_names,
+    split_options,
+)
 
 if TYPE_CHECKING:
+    from typing import TextIO
+
     from jaxmigrate.config import Config
     from jaxmigrate.model import Position, Settings
     from jaxmigrate.verify import Request
@@ -232,7 +243,7 @@ def held_back(
 def show(report: Report, shape: Shape) -> None:
     """Write a report in the form that was asked for."""
     stream = sys.stderr if shape.to_stderr else sys.stdout
-    text = _rendered(report, shape, stream.isatty())
+    text = _rendered(report, shape, stream)
     if shape.output is None:
         click.echo(text, nl=False, file=stream, color=True)
         return
@@ -241,7 +252,7 @@ def show(report: Report, shape: Shape) -> None:
     click.echo(f"report written to {shape.output}", err=True)
 
 
-def _rendered(report: Report, shape: Shape, terminal: bool) -> str:
+def _rendered(report: Report, shape: Shape, stream: TextIO) -> str:
     if shape.form == "json":
         from jaxmigrate.reports import verify_json
 
@@ -257,10 +268,8 @@ def _rendered(report: Report, shape: Shape, terminal: bool) -> str:
 
     from jaxmigrate.reports import verify_text
 
-    color = shape.color
-    if color is None:
-        plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-        color = terminal and shape.output is None and not plain
-    for_screen = shape.output is None and (terminal or color)
+    on_screen = shape.output is None
+    color = bool(shape.color) if not on_screen else colored(shape.color, stream)
+    for_screen = on_screen and (stream.isatty() or color)
     width = get_terminal_size((100, 24)).columns if for_screen else None
     return verify_text.render(report, width=width, color=color, require=shape.require)

@@ -12,10 +12,13 @@ from contextlib import contextmanager
 from .guessing import guess
 from .state import Observer, set_observer
 
-__all__ = ["VERSIONS", "guess", "install", "installed", "observe", "uninstall"]
+__all__ = ["OLDEST_HOST", "VERSIONS", "guess", "install", "installed", "observe", "uninstall"]
 
 VERSIONS: tuple[str, ...] = tuple(f"0.3.{n}" for n in range(26)) + tuple(f"0.4.{n}" for n in range(7))
 """The versions that can be stood for."""
+
+OLDEST_HOST = "0.9.0"
+"""The oldest installed JAX that they can be put over."""
 
 
 def install(version: str = "0.4.6", *, jax_array: bool | None = None) -> None:

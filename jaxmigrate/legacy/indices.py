@@ -388,8 +388,3 @@ def pmap_cuts(rank: int, dim: int | None, size: int) -> tuple[tuple[Cut, ...], t
     if dim is None:
         return (None,) * rank, (Copies(size),)
     return tuple(size if i == dim else None for i in range(rank)), (0,)
-
-
-def index_shape(index: Index, shape: Sequence[int]) -> Shape:
-    """Shape of what an index picks from an array of the given shape."""
-    return tuple(len(range(*part.indices(n))) for part, n in zip(index, shape, strict=False) if isinstance(part, slice))

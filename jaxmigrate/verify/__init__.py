@@ -13,15 +13,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from jaxmigrate.legacy import OLDEST_HOST
 from jaxmigrate.model import Settings, Version
 from jaxmigrate.verify.copy import Workspace, root_of
 from jaxmigrate.verify.judge import judge
 from jaxmigrate.verify.launch import probe, run_all
 from jaxmigrate.verify.model import Edit, Job, Plan, Program, Report, Run, Tolerance, World
 from jaxmigrate.verify.plan import PlanError, loaded_scope, only, plan_against, plan_rewrite
-
-OLDEST_EMULATION = Version.parse("0.9.0")
-"""The oldest JAX on which `jaxmigrate.legacy` emulates the old one."""
 
 
 class WrongRequest(ValueError):
@@ -139,9 +137,9 @@ def _unfit(request: Request) -> str:
         return found.error
     if request.before_python is not None:
         return probe(request.before_python).error
-    if Version.parse(found.jax) < OLDEST_EMULATION:
+    if Version.parse(found.jax) < Version.parse(OLDEST_HOST):
         return (
-            f"{request.python} has JAX {found.jax}; the old JAX is emulated on {OLDEST_EMULATION} and newer: "
+            f"{request.python} has JAX {found.jax}; the old JAX is emulated on {OLDEST_HOST} and newer: "
             "take a newer one, or give an old one for the original with --before-python"
         )
     return ""
