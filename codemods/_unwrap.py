@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from jaxmigrate.names import Source
 
 
-
 def header_end(source: Source, statement: ast.With) -> int | None:
     """Offset just behind the line of ``with ...:``; None when the body begins on it or a comment stands there."""
     first = statement.body[0]

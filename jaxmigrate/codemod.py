@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from jaxmigrate.model import Applicability, Fact, Settings, Version
+from jaxmigrate.history import Successor
+from jaxmigrate.model import Applicability, Fact, Settings, Severity, Version
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
@@ -130,6 +131,8 @@ class Rewrite:
     """Where to report it, if not at the site."""
     requires: str = ""
     """The JAX it needs beyond what the names in its templates say, such as the release that gave a keyword."""
+    severity: Severity | None = None
+    """How much it matters, if not as much as the codemod as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +141,8 @@ class Manual:
 
     message: str
     at: ast.AST | None = None
+    severity: Severity | None = None
+    """How much it matters, if not as much as the codemod as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +180,10 @@ class Site:
         """Whether every JAX the result must run on is at least `version`."""
         return self.settings.target >= Version.parse(version)
 
+    def is_older_than(self, version: str) -> bool:
+        """Whether the program is known to be written for a JAX before `version`, so that what changed there concerns it."""
+        return self.settings.origin is not None and self.settings.origin < Version.parse(version)
+
     def option(self, name: str, default: str) -> str:
         """The user's choice for an option of a codemod."""
         return self.settings.option(name, default)
@@ -193,9 +202,9 @@ class Site:
         assert isinstance(target, ast.expr)
         return ReplaceExpr(target, Template(template, pieces))
 
-    def manual(self, message: str, at: ast.AST | None = None) -> Manual:
+    def manual(self, message: str, at: ast.AST | None = None, severity: Severity | None = None) -> Manual:
         """A finding without an edit."""
-        return Manual(message, at)
+        return Manual(message, at, severity)
 
     def may_be_traced(self) -> str:
         """Why the code at this site may see tracers, as a short clause; empty when nothing in the file says so."""
@@ -332,6 +341,13 @@ class Move:
     """What to say, as a review, where other modules get the name from this one: its meaning changes for them."""
     handler: Handler | None = None
     """Decides each use: a `Rewrite` with no changes sets message and applicability; None lets the engine's default stand."""
+    successors: tuple[Successor, ...] = ()
+    """Where the new name depends on the target: all of them, the newest first (`new` is then the newest)."""
+
+    def at(self, target: Version) -> Move:
+        """The same with the newest name that every release since `target` has; the newest of all when there is none."""
+        fitting = next((s for s in self.successors if s.since <= target), None)
+        return self if fitting is None or fitting.name == self.new else replace(self, new=fitting.name)
 
 
 @dataclass(slots=True)
@@ -361,6 +377,8 @@ class Codemod:
     files: list[Handler] = field(default_factory=list)
     texts: list[TextPattern] = field(default_factory=list)
     projects: list[ProjectHandler] = field(default_factory=list)
+    severity: Severity = Severity.NORMAL
+    """How much its findings matter: `LOW` where the old API is only deprecated."""
     gone: dict[str, str] = field(default_factory=dict)
     """Module that no longer exists -> what to do about a use that nothing else handles."""
 
@@ -396,12 +414,14 @@ class Codemod:
 
     def rename(
         self,
-        table: Mapping[str, str],
+        table: Mapping[str, str | Sequence[Successor]],
         message: str = "{old} is {new} now",
         handler: Handler | None = None,
         passed_on: str = "",
     ) -> None:
         """Rename qualified names: uses, imports (``as`` kept), quoted annotations, ``mock.patch`` strings, re-exports.
+
+        A name with several successors, each usable from a release on, gets the newest one that the target has.
 
         A new name with the same last part moves the import and leaves the uses alone; otherwise the uses are rewritten. In type
         containers (tuples of isinstance, ``Union``, ``|``) duplicates collapse. `handler`, given a `NameSite`, may return a
@@ -410,7 +430,9 @@ class Codemod:
         modules take from this one may mean the successor: it makes the import's move a review.
         """
         for old, new in table.items():
-            self.moves[old] = Move(old, new, message, passed_on, handler)
+            choices = () if isinstance(new, str) else tuple(sorted(new, key=lambda s: s.since, reverse=True))
+            name = new if isinstance(new, str) else choices[0].name
+            self.moves[old] = Move(old, name, message, passed_on, handler, choices)
 
     @staticmethod
     def _register(table: dict[str, list[Handler]], keys: Iterable[str]) -> Callable[[Handler], Handler]:

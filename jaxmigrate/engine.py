@@ -20,7 +20,19 @@ from jaxmigrate.document import Document, DocumentError
 from jaxmigrate.edits import EditError, Renderer, apply, swallow_blank_lines
 from jaxmigrate.gate import holds_word
 from jaxmigrate.imports import MovedName, MoveImport, Speller, chain, exported, is_used, line_end, line_start, local_name
-from jaxmigrate.model import Applicability, Fact, FileResult, Finding, Outcome, ProjectIndex, Settings, Splice, Status, Version
+from jaxmigrate.model import (
+    Applicability,
+    Fact,
+    FileResult,
+    Finding,
+    Outcome,
+    ProjectIndex,
+    Settings,
+    Severity,
+    Splice,
+    Status,
+    Version,
+)
 from jaxmigrate.names import NameError_, Source, SourceError, parse
 from jaxmigrate.registry import Pack, load
 from jaxmigrate.renames import Proposal
@@ -453,6 +465,7 @@ class _Run:
             first.text if first else "",
             needs,
             self.held(source, proposal) if outcome is Outcome.HELD else "",
+            Severity.NORMAL if self.settings.strict and proposal.severity is Severity.LOW else proposal.severity,
         )
 
     def note(self, source: Source, codemod: Codemod, node: ast.AST, value: str) -> None:

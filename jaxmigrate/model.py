@@ -57,6 +57,20 @@ class Outcome(enum.Enum):
     """A comment in the source asked for it to be left alone."""
 
 
+class Severity(enum.IntEnum):
+    """How much a finding matters; reports show the gravest first."""
+
+    URGENT = 0
+    """The old API fails without a sound: a guard switches a feature off and nothing tells."""
+    NORMAL = 1
+    """The old API is gone, or means something else."""
+    LOW = 2
+    """The old API is only deprecated: listed, but not counted as left to do unless the run is strict."""
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+
 @dataclass(frozen=True, slots=True)
 class Position:
     """A place in the file as it was read: line from 1, column from 0 in characters."""
@@ -94,11 +108,12 @@ class Finding:
     """The oldest JAX that has everything the edit emits."""
     held: str = ""
     """Why this very edit was held back, where the settings named it."""
+    severity: Severity = Severity.NORMAL
 
     @property
     def outstanding(self) -> bool:
         """Whether this finding leaves something to do."""
-        return self.outcome in (Outcome.HELD, Outcome.MANUAL)
+        return self.outcome in (Outcome.HELD, Outcome.MANUAL) and self.severity is not Severity.LOW
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +173,10 @@ class Settings:
     """Choices a codemod offers, as ``codemod.option`` and value."""
     held: Mapping[tuple[str, str, Position], str] = field(default_factory=dict, hash=False)
     """Edits not to make, and why: path of the file, codemod, and where the finding lies."""
+    origin: Version | None = None
+    """The JAX that the program was written for, where known: what changed its behaviour since is reported."""
+    strict: bool = False
+    """Whether an API that is only deprecated counts as left to do."""
 
     def option(self, name: str, default: str) -> str:
         """The chosen value of a codemod's option such as ``global-device-array.isinstance``."""

@@ -14,6 +14,7 @@ from typing import Any
 
 from jaxmigrate.codemod import Codemod
 from jaxmigrate.gate import BUILTIN, packages, prefilter
+from jaxmigrate.history import History
 from jaxmigrate.model import Version
 from jaxmigrate.values import Facts
 
@@ -29,6 +30,11 @@ class Pack:
     _tables: dict[str, Any] | None = field(default=None)
 
     @property
+    def history(self) -> History:
+        """What existed when, and what to write instead."""
+        return history()
+
+    @property
     def words(self) -> frozenset[str]:
         """Identifiers one of which a file must hold to be of interest."""
         return frozenset().union(*(c.words for c in self.codemods.values()))
@@ -37,7 +43,7 @@ class Pack:
     def facts(self) -> Facts:
         """What is known about libraries; read on first use."""
         if self._facts is None:
-            self._facts = _facts(self.tables)
+            self._facts = _facts(self.tables, self.history)
         return self._facts
 
     @property
@@ -60,7 +66,7 @@ class Pack:
             names |= codemod.moves.keys()
             if codemod.removed is not None:
                 names |= codemod.names.keys() | codemod.calls.keys()
-        return frozenset(names - alive)
+        return frozenset(n for n in names - alive if self.history.since(n) is None)
 
     def dead_members(self) -> frozenset[str]:
         """Attributes that only the old classes have."""
@@ -73,6 +79,22 @@ def load() -> Pack:
     names = packages()
     codemods: list[Codemod] = [import_module(f"{p}.{m}").codemod for p in names for m in import_module(p).MODULES]
     return Pack({c.name: c for c in codemods}, names)
+
+
+@functools.cache
+def history() -> History:
+    """The records of all packs; reading them needs no codemod."""
+    folders = [os.path.dirname(import_module(package).__file__ or "") for package in packages()]
+    histories, successors = ([_text(folder, name) for folder in folders] for name in ("history.txt", "successors.tsv"))
+    return History(tuple(filter(None, histories)), tuple(filter(None, successors)))
+
+
+def _text(folder: str, name: str) -> str:
+    try:
+        with open(os.path.join(folder, name), encoding="utf-8") as file:
+            return file.read()
+    except FileNotFoundError:
+        return ""
 
 
 def known_newest() -> Version:
@@ -99,7 +121,7 @@ def _read_tables(packages: tuple[str, ...]) -> dict[str, Any]:
     return merged
 
 
-def _facts(tables: dict[str, Any]) -> Facts:
+def _facts(tables: dict[str, Any], history: History) -> Facts:
     modules = tables.get("modules", {})
     return Facts(
         returns=tables.get("returns", {}),
@@ -113,7 +135,8 @@ def _facts(tables: dict[str, Any]) -> Facts:
         autoimported=frozenset(modules.get("autoimported", ())),
         gone_modules=frozenset(tables.get("gone", {}).get("modules", ())),
         since={name: Version.parse(version) for name, version in tables.get("since", {}).items()},
+        history=history,
     )
 
 
-__all__ = ["Pack", "known_newest", "load", "prefilter"]
+__all__ = ["Pack", "history", "known_newest", "load", "prefilter"]

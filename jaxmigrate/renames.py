@@ -16,7 +16,7 @@ from jaxmigrate import values
 from jaxmigrate.codemod import Codemod, Manual, Move, NameSite, ReplaceExpr, Rewrite, Template
 from jaxmigrate.edits import AnyChange, Collapse, elements
 from jaxmigrate.imports import MovedName, MoveImport, exported, local_name
-from jaxmigrate.model import Applicability, Settings, Version
+from jaxmigrate.model import Applicability, Settings, Severity, Version
 from jaxmigrate.names import Binding, Resolved, Source
 
 _LOOKS_UP = re.compile(r"patch|import|locate|resolve|setattr|delattr", re.IGNORECASE)
@@ -40,6 +40,7 @@ class Proposal:
     """This import stays because uses of it do; it shares their outcome."""
     requires: Version | None = None
     """The JAX that the edit needs beyond what its names say (a keyword, say)."""
+    severity: Severity = Severity.NORMAL
 
 
 @dataclass(slots=True, eq=False)
@@ -71,7 +72,7 @@ def _default(move: Move) -> str:
 
 def collect(source: Source, codemods: list[Codemod], settings: Settings, touched: set[str]) -> Iterator[Proposal]:
     """All proposals of the rename tables of `codemods`; `touched` are names of which this run already replaced uses."""
-    moves = {old: (codemod, move) for codemod in codemods for old, move in codemod.moves.items()}
+    moves = {old: (codemod, move.at(settings.target)) for codemod in codemods for old, move in codemod.moves.items()}
     if not moves:
         return
     uses = list(_uses(source, moves, settings))
@@ -93,6 +94,8 @@ def _uses(source: Source, moves: dict[str, tuple[Codemod, Move]], settings: Sett
         use = _Use(node, found, codemod, move)
         if isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
             use.reports.append(Manual(f"{found.qualified} is assigned to here; it does not exist any more"))
+        elif why := _no_common_spelling(source, move, settings.target):
+            use.reports.append(Manual(why))
         elif move.handler is not None:
             site = NameSite(source, node, settings, found.qualified, found.direct, source.is_quoted(node))
             result = move.handler(site)
@@ -101,11 +104,23 @@ def _uses(source: Source, moves: dict[str, tuple[Codemod, Move]], settings: Sett
         yield use
 
 
+def _no_common_spelling(source: Source, move: Move, target: Version) -> str:
+    """Why no name serves both the target and the newest release, where the target still has the old one; empty if one does."""
+    since = source.facts.since_of(move.new)
+    if since is None or since <= target:
+        return ""
+    old = source.facts.history.entry(move.old)
+    if old is None or not old.at(target):
+        return ""
+    return f"{move.old} is {move.new} now, but that came with JAX {since}, after the target {target}: choose by version"
+
+
 def _reported(use: _Use, report: Manual | Rewrite) -> Proposal:
-    node = report.at or use.node
+    node, old, binding = report.at or use.node, use.move.old, use.found.binding
+    severity = use.codemod.severity if report.severity is None else report.severity
     if isinstance(report, Manual):
-        return Proposal(use.codemod.name, node, report.message, Applicability.MANUAL, (), use.move.old, use.found.binding)
-    return Proposal(use.codemod.name, node, report.message, report.applicability, report.changes, use.move.old, use.found.binding)
+        return Proposal(use.codemod.name, node, report.message, Applicability.MANUAL, (), old, binding, severity=severity)
+    return Proposal(use.codemod.name, node, report.message, report.applicability, report.changes, old, binding, severity=severity)
 
 
 def _imports(

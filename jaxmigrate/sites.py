@@ -71,10 +71,13 @@ def _proposal(
     binding = resolved.binding if resolved else None
     at = report.at or node
     symbol = symbol or _symbol_at(source, at)
+    severity = codemod.severity if report.severity is None else report.severity
     if isinstance(report, Manual):
-        return Proposal(codemod.name, at, report.message, Applicability.MANUAL, (), symbol, binding)
+        return Proposal(codemod.name, at, report.message, Applicability.MANUAL, (), symbol, binding, severity=severity)
     needs = Version.parse(report.requires) if report.requires else None
-    return Proposal(codemod.name, at, report.message, report.applicability, report.changes, symbol, binding, requires=needs)
+    return Proposal(
+        codemod.name, at, report.message, report.applicability, report.changes, symbol, binding, requires=needs, severity=severity
+    )
 
 
 def _symbol_at(source: Source, node: ast.AST) -> str:

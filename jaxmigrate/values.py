@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from jaxmigrate import guards
+from jaxmigrate.history import History
 from jaxmigrate.model import Version
 
 if TYPE_CHECKING:
@@ -50,13 +51,16 @@ class Facts:
     gone_modules: frozenset[str] = frozenset()
     """Modules that the newest release lacks."""
     since: Mapping[str, Version] = field(default_factory=dict)
-    """Emitted API -> first release that has it."""
+    """Emitted API -> first release that has it, where the history does not tell."""
+    history: History = field(default_factory=History)
 
     def since_of(self, name: str) -> Version | None:
         """The first release with `name`, or with the module it is said to live in."""
         while name:
             if name in self.since:
                 return self.since[name]
+            if (found := self.history.since(name)) is not None:
+                return found
             name = name.rpartition(".")[0]
         return None
 
@@ -75,6 +79,9 @@ class Facts:
         """Whether the module, or one that it lives in, is gone."""
         while module:
             if module in self.gone_modules:
+                return True
+            found = self.history.entry(module)
+            if found is not None and not found.alive and self.history.is_module(module):
                 return True
             module = module.rpartition(".")[0]
         return False

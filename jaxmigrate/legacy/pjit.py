@@ -120,9 +120,7 @@ class _Program:
         settings = self._settings
         if settings.donate_argnums and hostlocal.donates():
             options["donate_argnums"] = settings.donate_argnums
-        return jax.jit(
-            self._fun, static_argnums=settings.static_argnums, static_argnames=settings.static_argnames, **options
-        )
+        return jax.jit(self._fun, static_argnums=settings.static_argnums, static_argnames=settings.static_argnames, **options)
 
     def _call_traced(self, bound: _Bound) -> Any:
         """A call inside of another function that is traced: its values are those of the whole mesh."""

@@ -143,9 +143,7 @@ class _Inputs:
     def convert(self, args: Sequence[Any], static: Collection[int]) -> list[Any]:
         """The arguments for the pmap of today."""
         numbers = iter(range(len(args)))
-        return [
-            arg if i in static else tree_util.tree_map(self._converter(next(numbers)), arg) for i, arg in enumerate(args)
-        ]
+        return [arg if i in static else tree_util.tree_map(self._converter(next(numbers)), arg) for i, arg in enumerate(args)]
 
     def named(self, kwargs: dict[str, Any]) -> Any:
         """The same for keyword arguments, which are always cut along the first dimension."""

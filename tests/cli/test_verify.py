@@ -13,7 +13,7 @@ from tests.cli.conftest import Tool
 
 pytest.importorskip("jax", minversion="0.9")
 
-OLD = '''\
+OLD = """\
 import jax
 import numpy as np
 from jax.experimental.global_device_array import GlobalDeviceArray
@@ -33,9 +33,9 @@ double = pjit(lambda a: a * 2, in_axis_resources=FROM_GDA, out_axis_resources=P(
 with mesh:
     out = double(rows)
 print(rows.shape)
-'''
+"""
 
-NEW = '''\
+NEW = """\
 import jax
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
@@ -52,7 +52,7 @@ def unused(array):
 double = jax.jit(lambda a: a * 2, out_shardings=NamedSharding(mesh, P("y")))
 out = double(rows)
 print(rows.shape)
-'''
+"""
 
 
 def folder_state(folder: Path) -> dict[str, bytes]:

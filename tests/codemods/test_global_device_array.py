@@ -22,11 +22,16 @@ def call(before: str, after: str, *, head: str = "", **kw: object) -> None:
     "source",
     [
         pytest.param("class GlobalDeviceArray: pass\ndef f(x):\n    return isinstance(x, GlobalDeviceArray)\n", id="own-class"),
-        pytest.param("from mylib import GlobalDeviceArray\nx = GlobalDeviceArray.from_callback(s, m, p, f)\n", id="another-package"),
-        pytest.param("from .gda import GlobalDeviceArray\ndef f(x: GlobalDeviceArray): ...\n", id="relative-module-of-unknown-origin"),
+        pytest.param(
+            "from mylib import GlobalDeviceArray\nx = GlobalDeviceArray.from_callback(s, m, p, f)\n", id="another-package"
+        ),
+        pytest.param(
+            "from .gda import GlobalDeviceArray\ndef f(x: GlobalDeviceArray): ...\n", id="relative-module-of-unknown-origin"
+        ),
         pytest.param("import jax\nx = GlobalDeviceArray.from_callback(s, m, p, f)\n", id="name-that-nothing-binds"),
         pytest.param(
-            "import jax\ndef f(gda_lib, x):\n    return isinstance(x, gda_lib.GlobalDeviceArray)\n", id="parameter-called-like-the-module"
+            "import jax\ndef f(gda_lib, x):\n    return isinstance(x, gda_lib.GlobalDeviceArray)\n",
+            id="parameter-called-like-the-module",
         ),
         pytest.param(
             "try:\n    from jax import Array as GDA\nexcept ImportError:\n"
@@ -45,8 +50,13 @@ def call(before: str, after: str, *, head: str = "", **kw: object) -> None:
         pytest.param("import jax\nx = {'GlobalDeviceArray': jax.Array}\n", id="string-key"),
         pytest.param("import jax\nx = jax.make_array_from_callback(s, sharding, f)\n", id="successor"),
         pytest.param("import jax\ndef f(self, x):\n    return self.GlobalDeviceArray.from_callback(x)\n", id="attribute-of-self"),
-        pytest.param("import jax\ndef f(global_shape, global_mesh, mesh_axes, data_callback): ...\n", id="parameters-of-the-same-names"),
-        pytest.param("from jaxtyping import Shaped\ndef get_shard_shape(a, b, c): ...\nget_shard_shape(1, 2, 3)\n", id="own-get-shard-shape"),
+        pytest.param(
+            "import jax\ndef f(global_shape, global_mesh, mesh_axes, data_callback): ...\n", id="parameters-of-the-same-names"
+        ),
+        pytest.param(
+            "from jaxtyping import Shaped\ndef get_shard_shape(a, b, c): ...\nget_shard_shape(1, 2, 3)\n",
+            id="own-get-shard-shape",
+        ),
     ],
 )
 def test_unchanged(source: str) -> None:
@@ -56,14 +66,28 @@ def test_unchanged(source: str) -> None:
 @pytest.mark.parametrize(
     ("source", "messages"),
     [
-        pytest.param(IMPORT + "x = GlobalDeviceArray.from_callback(*args)\n", ["cannot be imported", "*"], id="starred-arguments"),
-        pytest.param(IMPORT + "x = GlobalDeviceArray.from_callback(s, m, **kw)\n", ["cannot be imported", "*"], id="keyword-dict"),
-        pytest.param(IMPORT + "x = GlobalDeviceArray.from_callback(s, m, p)\n", ["cannot be imported", "data_callback"], id="argument-missing"),
-        pytest.param(IMPORT + "x = GlobalDeviceArray(s, m, p, b, mesh=m)\n", ["cannot be imported", "mesh"], id="argument-unknown"),
-        pytest.param(IMPORT + "class A(GlobalDeviceArray): ...\n", ["cannot be imported", "subclass"], id="subclass"),
-        pytest.param(IMPORT + "f = GlobalDeviceArray.from_batched_callback\n", ["cannot be imported", "function"], id="batched-as-value"),
         pytest.param(
-            IMPORT + "f = lambda: GlobalDeviceArray.from_batched_callback(s, m, p, cb)\n", ["cannot be imported", "no room"], id="batched-in-a-lambda"
+            IMPORT + "x = GlobalDeviceArray.from_callback(*args)\n", ["cannot be imported", "*"], id="starred-arguments"
+        ),
+        pytest.param(
+            IMPORT + "x = GlobalDeviceArray.from_callback(s, m, **kw)\n", ["cannot be imported", "*"], id="keyword-dict"
+        ),
+        pytest.param(
+            IMPORT + "x = GlobalDeviceArray.from_callback(s, m, p)\n",
+            ["cannot be imported", "data_callback"],
+            id="argument-missing",
+        ),
+        pytest.param(
+            IMPORT + "x = GlobalDeviceArray(s, m, p, b, mesh=m)\n", ["cannot be imported", "mesh"], id="argument-unknown"
+        ),
+        pytest.param(IMPORT + "class A(GlobalDeviceArray): ...\n", ["cannot be imported", "subclass"], id="subclass"),
+        pytest.param(
+            IMPORT + "f = GlobalDeviceArray.from_batched_callback\n", ["cannot be imported", "function"], id="batched-as-value"
+        ),
+        pytest.param(
+            IMPORT + "f = lambda: GlobalDeviceArray.from_batched_callback(s, m, p, cb)\n",
+            ["cannot be imported", "no room"],
+            id="batched-in-a-lambda",
         ),
         pytest.param(
             IMPORT + "f = [GlobalDeviceArray.from_batched_callback(s, m, p, cb) for s in shapes]\n",
@@ -71,14 +95,18 @@ def test_unchanged(source: str) -> None:
             id="batched-in-a-comprehension",
         ),
         pytest.param(
-            IMPORT + "x = ok and GlobalDeviceArray.from_batched_callback(s, m, p, cb)\n", ["cannot be imported", "no room"], id="batched-on-a-condition"
+            IMPORT + "x = ok and GlobalDeviceArray.from_batched_callback(s, m, p, cb)\n",
+            ["cannot be imported", "no room"],
+            id="batched-on-a-condition",
         ),
         pytest.param(
             IMPORT + "x = f(g(), GlobalDeviceArray.from_batched_callback(s, m, p, cb))\n",
             ["cannot be imported", "no room"],
             id="batched-after-another-call",
         ),
-        pytest.param(IMPORT + "x = type(y) in (GlobalDeviceArray, int)\n", ["cannot be imported", "isinstance"], id="type-in-a-tuple"),
+        pytest.param(
+            IMPORT + "x = type(y) in (GlobalDeviceArray, int)\n", ["cannot be imported", "isinstance"], id="type-in-a-tuple"
+        ),
         pytest.param(
             IMPORT + "class A(GlobalDeviceArray):\n    def f(self): return self.local_shards[0].data, self.shape, self.mesh\n",
             ["cannot be imported", "subclass", "held it is addressable_shards", "held it is sharding.mesh"],
@@ -90,7 +118,8 @@ def test_unchanged(source: str) -> None:
             id="inherited-constructors",
         ),
         pytest.param(
-            IMPORT + "class A(GlobalDeviceArray):\n    @classmethod\n    def f(cls): return cls.from_callback(s, m, p, g), super().from_callback(s, m, p, g)\n",
+            IMPORT
+            + "class A(GlobalDeviceArray):\n    @classmethod\n    def f(cls): return cls.from_callback(s, m, p, g), super().from_callback(s, m, p, g)\n",
             ["cannot be imported", "subclass", "make an array", "make an array"],
             id="inherited-constructors-inside",
         ),
@@ -109,8 +138,14 @@ def test_unchanged(source: str) -> None:
             ["cannot be imported", "subclass", "held it is addressable_shards"],
             id="what-a-subclass-extends",
         ),
-        pytest.param(IMPORT + "self.assertFalse(isinstance(x, GlobalDeviceArray))\n", ["cannot be imported", "would fail"], id="asserted-to-be-false"),
-        pytest.param(IMPORT + "x = getattr(GlobalDeviceArray, name)\n", ["cannot be imported", "getattr"], id="getattr-of-the-class"),
+        pytest.param(
+            IMPORT + "self.assertFalse(isinstance(x, GlobalDeviceArray))\n",
+            ["cannot be imported", "would fail"],
+            id="asserted-to-be-false",
+        ),
+        pytest.param(
+            IMPORT + "x = getattr(GlobalDeviceArray, name)\n", ["cannot be imported", "getattr"], id="getattr-of-the-class"
+        ),
         pytest.param(IMPORT + "x = GlobalDeviceArray.local_data\n", ["cannot be imported", "abstract"], id="method-of-the-class"),
         pytest.param(IMPORT + "handlers[GlobalDeviceArray] = f\n", ["cannot be imported", "key"], id="key-of-a-registry"),
         pytest.param(
@@ -119,7 +154,9 @@ def test_unchanged(source: str) -> None:
             id="two-handlers-become-one",
         ),
         pytest.param(
-            "from jax.experimental.global_device_array import Shard\nx = Shard(d, i, 0)\n", ["cannot be imported", "jax.Shard"], id="shard-made-by-hand"
+            "from jax.experimental.global_device_array import Shard\nx = Shard(d, i, 0)\n",
+            ["cannot be imported", "jax.Shard"],
+            id="shard-made-by-hand",
         ),
         pytest.param(
             "from jax.experimental.global_device_array import _GdaFastPathArgs\nx = _GdaFastPathArgs(a, b)\n",
@@ -127,7 +164,11 @@ def test_unchanged(source: str) -> None:
             id="internal-helper",
         ),
         pytest.param("from jax.experimental.global_device_array import *\nx = GlobalDeviceArray\n", ["gone"], id="star-import"),
-        pytest.param(IMPORT + "x: GlobalDeviceArray = 1  # jaxmigrate: ignore[global-device-array]\n", ["not all migrated: line 2"], id="suppressed-use"),
+        pytest.param(
+            IMPORT + "x: GlobalDeviceArray = 1  # jaxmigrate: ignore[global-device-array]\n",
+            ["not all migrated: line 2"],
+            id="suppressed-use",
+        ),
     ],
 )
 def test_left_to_a_human(source: str, messages: list[str]) -> None:
@@ -150,13 +191,16 @@ def test_own_names_are_not_hidden_by_what_is_written_out() -> None:
 
 
 def test_batched_call_that_is_yielded() -> None:
-    result = run("import jax\n" + GDA + "def f():\n    while True:\n        yield GDA.from_batched_callback(s, m, p, cb)\n", select=SELECT)
+    result = run(
+        "import jax\n" + GDA + "def f():\n    while True:\n        yield GDA.from_batched_callback(s, m, p, cb)\n", select=SELECT
+    )
     assert b"        shards = cb(list(shard_indices.values()))\n        yield jax.make_array" in result.after
 
 
 def test_two_batched_calls_in_one_statement_get_names_of_their_own() -> None:
     result = run(
-        "import jax\n" + GDA + "x = (GDA.from_batched_callback(s, m, p, f), GDA.from_batched_callback(t, m, p, g))\n", select=SELECT
+        "import jax\n" + GDA + "x = (GDA.from_batched_callback(s, m, p, f), GDA.from_batched_callback(t, m, p, g))\n",
+        select=SELECT,
     )
     text = result.after.decode()
     assert "GDA" not in text or "no room" in str(result.findings)
@@ -164,7 +208,11 @@ def test_two_batched_calls_in_one_statement_get_names_of_their_own() -> None:
 
 
 def test_call_inside_a_condition_is_not_pulled_out_of_it() -> None:
-    unchanged(IMPORT + "if a:\n    pass\nelif GlobalDeviceArray.from_batched_callback(s, m, p, f):\n    pass\n", select=SELECT, findings=2)
+    unchanged(
+        IMPORT + "if a:\n    pass\nelif GlobalDeviceArray.from_batched_callback(s, m, p, f):\n    pass\n",
+        select=SELECT,
+        findings=2,
+    )
 
 
 @pytest.mark.parametrize(
@@ -181,7 +229,9 @@ def test_call_inside_a_condition_is_not_pulled_out_of_it() -> None:
             id="lists-of-the-oldest-versions",
         ),
         pytest.param(
-            "GlobalDeviceArray.from_callback([], mesh, (), cb)", "jax.make_array_from_callback((), NamedSharding(mesh, P()), cb)", id="empty-lists"
+            "GlobalDeviceArray.from_callback([], mesh, (), cb)",
+            "jax.make_array_from_callback((), NamedSharding(mesh, P()), cb)",
+            id="empty-lists",
         ),
         pytest.param(
             "GlobalDeviceArray.from_callback(s, mesh, None, cb)",
@@ -209,7 +259,9 @@ def test_call_inside_a_condition_is_not_pulled_out_of_it() -> None:
             id="internal-argument-by-keyword",
         ),
         pytest.param(
-            "GlobalDeviceArray.from_callback(s, sh.mesh, sh.spec, cb)", "jax.make_array_from_callback(s, sh, cb)", id="mesh-and-spec-of-one-sharding"
+            "GlobalDeviceArray.from_callback(s, sh.mesh, sh.spec, cb)",
+            "jax.make_array_from_callback(s, sh, cb)",
+            id="mesh-and-spec-of-one-sharding",
         ),
         pytest.param(
             "GlobalDeviceArray.from_callback(s, self.mesh, self.mesh_axes, cb)",
@@ -273,12 +325,18 @@ def test_comment_of_a_dropped_argument_is_kept_or_said() -> None:
 
 
 def test_axes_that_move_past_an_effect_are_said() -> None:
-    found = findings(f"import jax\n{GDA}x = GDA.from_callback(mesh_axes=axes(), data_callback=make(), global_mesh=m, global_shape=s)\n", select=SELECT)
+    found = findings(
+        f"import jax\n{GDA}x = GDA.from_callback(mesh_axes=axes(), data_callback=make(), global_mesh=m, global_shape=s)\n",
+        select=SELECT,
+    )
     assert any("order" in f.message and f.applicability is Applicability.REVIEW for f in found)
 
 
 def test_axes_without_effects_move_silently() -> None:
-    found = findings(f"import jax\n{GDA}x = GDA.from_callback(mesh_axes=a, data_callback=make(), global_mesh=m, global_shape=s)\n", select=SELECT)
+    found = findings(
+        f"import jax\n{GDA}x = GDA.from_callback(mesh_axes=a, data_callback=make(), global_mesh=m, global_shape=s)\n",
+        select=SELECT,
+    )
     assert not any("order" in f.message for f in found)
 
 
@@ -295,7 +353,9 @@ def test_callback_with_effects_is_said(callback: str) -> None:
     assert any("once" in f.message and f.applicability is Applicability.REVIEW for f in found)
 
 
-@pytest.mark.parametrize("callback", ["lambda i: [1, 2]", "lambda i: d[i].tolist()", "lambda i: list(d)", "lambda i: [x for x in d]"])
+@pytest.mark.parametrize(
+    "callback", ["lambda i: [1, 2]", "lambda i: d[i].tolist()", "lambda i: list(d)", "lambda i: [x for x in d]"]
+)
 def test_callback_that_gives_a_list_is_said(callback: str) -> None:
     found = findings(f"import jax\n{GDA}x = GDA.from_callback(s, m, p, {callback})\n", select=SELECT)
     assert any("gives a list" in f.message and f.applicability is Applicability.REVIEW for f in found)
@@ -328,7 +388,9 @@ def test_partial_of_keywords() -> None:
 
 
 def test_partial_without_the_axes_keeps_the_old_parameters() -> None:
-    result = run(f"import functools\nimport jax\n{IMPORT}f = functools.partial(GlobalDeviceArray.from_callback, s, m)\n", select=SELECT)
+    result = run(
+        f"import functools\nimport jax\n{IMPORT}f = functools.partial(GlobalDeviceArray.from_callback, s, m)\n", select=SELECT
+    )
     assert b"functools.partial(lambda global_shape, global_mesh, mesh_axes, data_callback: jax.make" in result.after
     assert result.after.endswith(b", s, m)\n")
 
@@ -339,7 +401,9 @@ def test_list_of_buffers_only_where_a_tuple_was_literal() -> None:
         "jax.make_array_from_single_device_arrays(s, NamedSharding(mesh, P()), list((a, b)))",
         target="0.4.13",
     )
-    call("GlobalDeviceArray(s, mesh, P(), (a, b))", "jax.make_array_from_single_device_arrays(s, NamedSharding(mesh, P()), (a, b))")
+    call(
+        "GlobalDeviceArray(s, mesh, P(), (a, b))", "jax.make_array_from_single_device_arrays(s, NamedSharding(mesh, P()), (a, b))"
+    )
 
 
 # -- the class ------------------------------------------------------------------------------------------------------------------
@@ -414,11 +478,21 @@ def test_arm_for_gda_goes_where_arrays_have_their_own(before: str, after: str) -
 @pytest.mark.parametrize(
     "source",
     [
-        pytest.param("    if isinstance(x, GlobalDeviceArray):\n        return isinstance(y, jax.Array)\n", id="of-another-value"),
+        pytest.param(
+            "    if isinstance(x, GlobalDeviceArray):\n        return isinstance(y, jax.Array)\n", id="of-another-value"
+        ),
         pytest.param("    if isinstance(x, GlobalDeviceArray):\n        assert isinstance(x, jax.Array)\n", id="inside-the-arm"),
-        pytest.param("    if isinstance(x, GlobalDeviceArray):\n        x = y(x)\n    assert isinstance(x, jax.Array)\n", id="asserted-afterwards"),
-        pytest.param("    def g(x):\n        return isinstance(x, jax.Array)\n    if isinstance(x, GlobalDeviceArray):\n        g(x)\n", id="in-another-function"),
-        pytest.param("    if isinstance(x, GlobalDeviceArray) and isinstance(x, jax.Array):\n        y()\n", id="in-the-same-condition"),
+        pytest.param(
+            "    if isinstance(x, GlobalDeviceArray):\n        x = y(x)\n    assert isinstance(x, jax.Array)\n",
+            id="asserted-afterwards",
+        ),
+        pytest.param(
+            "    def g(x):\n        return isinstance(x, jax.Array)\n    if isinstance(x, GlobalDeviceArray):\n        g(x)\n",
+            id="in-another-function",
+        ),
+        pytest.param(
+            "    if isinstance(x, GlobalDeviceArray) and isinstance(x, jax.Array):\n        y()\n", id="in-the-same-condition"
+        ),
     ],
 )
 def test_arm_for_gda_stays_where_arrays_have_none(source: str) -> None:
@@ -430,7 +504,9 @@ def test_arm_for_gda_stays_where_arrays_have_none(source: str) -> None:
     ("before", "after"),
     [
         pytest.param(
-            "    if isinstance(x, GlobalDeviceArray):\n        raise ValueError('no GDA')\n    return x\n", "    return x\n", id="raise"
+            "    if isinstance(x, GlobalDeviceArray):\n        raise ValueError('no GDA')\n    return x\n",
+            "    return x\n",
+            id="raise",
         ),
         pytest.param(
             "    if y:\n        return 1\n    elif isinstance(x, GlobalDeviceArray):\n        raise ValueError\n    else:\n        return x\n",
@@ -459,7 +535,10 @@ def test_tests_that_must_not_become_wider(before: str, after: str) -> None:
     [
         pytest.param("    if not isinstance(x, GlobalDeviceArray):\n        raise ValueError\n", id="demanded"),
         pytest.param("    assert isinstance(x, GlobalDeviceArray)\n", id="asserted"),
-        pytest.param("    if isinstance(x, jax.Array):\n        return y\n    assert isinstance(x, GlobalDeviceArray)\n", id="asserted-after-a-test"),
+        pytest.param(
+            "    if isinstance(x, jax.Array):\n        return y\n    assert isinstance(x, GlobalDeviceArray)\n",
+            id="asserted-after-a-test",
+        ),
         pytest.param("    if isinstance(x, GlobalDeviceArray):\n        return y.mesh\n", id="mesh-of-another"),
     ],
 )
@@ -486,7 +565,9 @@ def test_type_that_stands_beside_jax_array_is_safe() -> None:
 )
 @pytest.mark.parametrize(("gda_import", "gda"), [(IMPORT, "GlobalDeviceArray"), (GDA, "GDA")])
 @pytest.mark.parametrize("swapped", [False, True])
-def test_beside_a_test_for_local_arrays_both_arms_stay(imports: str, local: str, gda_import: str, gda: str, swapped: bool) -> None:
+def test_beside_a_test_for_local_arrays_both_arms_stay(
+    imports: str, local: str, gda_import: str, gda: str, swapped: bool
+) -> None:
     first, second = (local, gda) if swapped else (gda, local)
     result = run(
         f"import jax\n{gda_import}{imports}def f(x):\n    if isinstance(x, {first}):\n        return 1\n    elif isinstance(x, {second}):\n        return 2\n",
@@ -502,9 +583,7 @@ MULTI = {"select": SELECT, "options": {"global-device-array.isinstance": "multip
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        pytest.param(
-            "isinstance(x, GlobalDeviceArray)", "isinstance(x, jax.Array) and not x.is_fully_addressable", id="alone"
-        ),
+        pytest.param("isinstance(x, GlobalDeviceArray)", "isinstance(x, jax.Array) and not x.is_fully_addressable", id="alone"),
         pytest.param(
             "not isinstance(x, GlobalDeviceArray)", "not (isinstance(x, jax.Array) and not x.is_fully_addressable)", id="negated"
         ),
@@ -530,7 +609,11 @@ def test_multiprocess(before: str, after: str) -> None:
 
 
 def test_multiprocess_does_not_evaluate_twice() -> None:
-    unchanged(f"import jax\n{IMPORT}y = isinstance(next(it), GlobalDeviceArray)\n", findings=["cannot be imported", "name first"], **MULTI)
+    unchanged(
+        f"import jax\n{IMPORT}y = isinstance(next(it), GlobalDeviceArray)\n",
+        findings=["cannot be imported", "name first"],
+        **MULTI,
+    )
 
 
 @pytest.mark.parametrize(
@@ -557,9 +640,21 @@ def test_registered_handler_is_a_review() -> None:
     ("before", "after"),
     [
         pytest.param("get_shard_indices(s, m, p)", "jax.sharding.NamedSharding(m, p).devices_indices_map(s)", id="indices"),
-        pytest.param("get_shard_indices([8], m, ['x'])", "jax.sharding.NamedSharding(m, jax.sharding.PartitionSpec('x')).devices_indices_map((8,))", id="lists"),
-        pytest.param("get_shard_indices(x.shape, m, p)[d]", "jax.sharding.NamedSharding(m, p).devices_indices_map(x.shape)[d]", id="subscripted"),
-        pytest.param("f(get_shard_indices)", "f(lambda global_shape, global_mesh, mesh_axes: jax.sharding.NamedSharding(global_mesh, mesh_axes).devices_indices_map(global_shape))", id="value"),
+        pytest.param(
+            "get_shard_indices([8], m, ['x'])",
+            "jax.sharding.NamedSharding(m, jax.sharding.PartitionSpec('x')).devices_indices_map((8,))",
+            id="lists",
+        ),
+        pytest.param(
+            "get_shard_indices(x.shape, m, p)[d]",
+            "jax.sharding.NamedSharding(m, p).devices_indices_map(x.shape)[d]",
+            id="subscripted",
+        ),
+        pytest.param(
+            "f(get_shard_indices)",
+            "f(lambda global_shape, global_mesh, mesh_axes: jax.sharding.NamedSharding(global_mesh, mesh_axes).devices_indices_map(global_shape))",
+            id="value",
+        ),
     ],
 )
 def test_layout_functions(before: str, after: str) -> None:
@@ -638,7 +733,10 @@ def test_tracers_have_no_sharding_to_ask_for() -> None:
     ],
 )
 def test_tests_rewritten_before_their_import_are_not_taken_for_those_of_arrays(first: str, kept: str) -> None:
-    source = GDA + f"import jax\ndef f(x, y):\n    {first}\n    if isinstance(x, GDA) or y: return 2\n    if isinstance(x, GDA): return 3\n    return 4\n"
+    source = (
+        GDA
+        + f"import jax\ndef f(x, y):\n    {first}\n    if isinstance(x, GDA) or y: return 2\n    if isinstance(x, GDA): return 3\n    return 4\n"
+    )
     text = run(source, select=["global-device-array", "gda-attributes"]).after.decode()
     assert f"    if {kept}: return" in text
     assert "    if isinstance(x, jax.Array) or y: return 2\n    if isinstance(x, jax.Array): return 3\n" in text
@@ -648,12 +746,22 @@ def test_tests_rewritten_before_their_import_are_not_taken_for_those_of_arrays(f
     ("before", "after"),
     [
         pytest.param("assert not isinstance(x, (GDA, str))", "assert not isinstance(x, str)", id="assertion"),
-        pytest.param("assert not isinstance(x, (str, GDA, int)), 'no'", "assert not isinstance(x, (str, int)), 'no'", id="assertion-of-three"),
-        pytest.param("if isinstance(x, (GDA, str)): raise TypeError(x)", "if isinstance(x, str): raise TypeError(x)", id="branch"),
+        pytest.param(
+            "assert not isinstance(x, (str, GDA, int)), 'no'",
+            "assert not isinstance(x, (str, int)), 'no'",
+            id="assertion-of-three",
+        ),
+        pytest.param(
+            "if isinstance(x, (GDA, str)): raise TypeError(x)", "if isinstance(x, str): raise TypeError(x)", id="branch"
+        ),
     ],
 )
 def test_other_types_are_still_refused(before: str, after: str) -> None:
-    rewritten(GDA + f"import jax\ndef f(x):\n    {before}\n    return x\n", f"import jax\ndef f(x):\n    {after}\n    return x\n", select=SELECT)
+    rewritten(
+        GDA + f"import jax\ndef f(x):\n    {before}\n    return x\n",
+        f"import jax\ndef f(x):\n    {after}\n    return x\n",
+        select=SELECT,
+    )
 
 
 def test_types_that_are_refused_in_a_union_are_left_to_a_human() -> None:
@@ -713,6 +821,12 @@ def test_call_that_its_statement_evaluates_first_is_written_out_before_it(head: 
     assert after.endswith("shards = cb(list(shard_indices.values()))\n" + head.format(made) + "\n")
 
 
-@pytest.mark.parametrize("head", ["with y, ctx({}) as x: pass", "while {}: pass", "if a:\n    pass\nelif {}:\n    pass", "if a or {}: pass"])
+@pytest.mark.parametrize(
+    "head", ["with y, ctx({}) as x: pass", "while {}: pass", "if a:\n    pass\nelif {}:\n    pass", "if a or {}: pass"]
+)
 def test_call_that_may_not_be_evaluated_first_stays(head: str) -> None:
-    unchanged(GDA + head.format("GDA.from_batched_callback(s, m, p, cb)") + "\n", select=SELECT, findings=["cannot be imported", "no successor"])
+    unchanged(
+        GDA + head.format("GDA.from_batched_callback(s, m, p, cb)") + "\n",
+        select=SELECT,
+        findings=["cannot be imported", "no successor"],
+    )

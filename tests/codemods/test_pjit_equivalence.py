@@ -28,7 +28,12 @@ x, u, y = np.arange(8.0), jnp.arange(8.0), np.ones(8)
 c = jax.device_put(np.arange(8.0), NamedSharding(mesh, P("x")))
 """
 SPECS = ['P("x")', 'P("y")', "P()", "None", 'P(("x", "y"))', "ROW"]
-BODIES = ["a * 2", "a + jnp.ones(8)", 'with_sharding_constraint(a, P("y")) * 3', "jax.lax.scan(lambda s, v: (s + v, s), 0.0, a)[1]"]
+BODIES = [
+    "a * 2",
+    "a + jnp.ones(8)",
+    'with_sharding_constraint(a, P("y")) * 3',
+    "jax.lax.scan(lambda s, v: (s + v, s), 0.0, a)[1]",
+]
 ARGUMENTS = ["x", "u", "c", "y", "np.ones(8)", "x", "u", "jnp.ones(8)", "u * 2"]
 EXTRAS = ["", "", "OUT.append(jnp.ones(8))", "OUT.append(y + 1)", "OUT.append(y[1:3])", "print(y.sum())"]
 
@@ -94,6 +99,8 @@ def test_programs_do_what_they_did() -> None:
     assert any("set_mesh" in after for _, after in pairs)
     assert any("with mesh" not in after for _, after in pairs)
     script = Path(__file__).with_name("compare_programs.py")
-    done = subprocess.run([sys.executable, script], input=json.dumps(pairs), capture_output=True, text=True, timeout=600, check=True)
+    done = subprocess.run(
+        [sys.executable, script], input=json.dumps(pairs), capture_output=True, text=True, timeout=600, check=True
+    )
     different = [pairs[number] for number in json.loads(done.stdout)]
     assert not different, "\n----\n".join(different[0])

@@ -23,7 +23,10 @@ CASES = {
     "from jax import sharding": ("from jax import sharding\n", ("0.4.6", True)),
     "a word that only begins like it": ("resharding.jax_arrays\n", ("0.3.25", False)),
     "lists for a spec": ("GlobalDeviceArray.from_callback((8,), mesh, ['x'], f)", ("0.3.1", False)),
-    "lists for a shape": ("GlobalDeviceArray(global_shape=[8], global_mesh=m, mesh_axes=P('x'), device_buffers=b)", ("0.3.1", False)),
+    "lists for a shape": (
+        "GlobalDeviceArray(global_shape=[8], global_mesh=m, mesh_axes=P('x'), device_buffers=b)",
+        ("0.3.1", False),
+    ),
     "static_argnums fourth": ("jax.Array\npjit(f, None, None, (0,))", ("0.4.3", True)),
     "donate_argnums fifth": ("jax.Array\npjit(f, None, None, 0, 1)", ("0.4.1", True)),
     "specs fourth and fifth": ("jax.Array\npjit(f, u, u, P('x'), P('x'))", ("0.4.6", True)),

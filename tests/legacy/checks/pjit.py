@@ -360,7 +360,9 @@ def check_the_keyword_of_constraints():
 
     with mesh(8):
         step = pjit(
-            lambda x: jax.lax.with_sharding_constraint(x, axis_resources=spec("x")), in_axis_resources=None, out_axis_resources=None
+            lambda x: jax.lax.with_sharding_constraint(x, axis_resources=spec("x")),
+            in_axis_resources=None,
+            out_axis_resources=None,
         )
         assert step(np.ones(8)).shape == (8,)
     raises(NotImplementedError, lambda: jax.lax.with_sharding_constraint(np.ones(8), spec("x")), "inside pjit")

@@ -16,9 +16,7 @@ def check_results_have_shards_without_a_leading_one():
     assert y.shape == (8, 3)
     assert [buffer.shape for buffer in y.device_buffers] == [(3,)] * 8
     assert y.indices[2] == (2, slice(None))
-    assert repr(y.sharding_spec) == repr(
-        pxla.ShardingSpec([pxla.Unstacked(8), pxla.NoSharding()], [pxla.ShardedAxis(0)])
-    )
+    assert repr(y.sharding_spec) == repr(pxla.ShardingSpec([pxla.Unstacked(8), pxla.NoSharding()], [pxla.ShardedAxis(0)]))
     assert np.array_equal(np.asarray(y), x * 2)
 
 
@@ -148,7 +146,9 @@ def check_sizes_that_do_not_fit_the_devices():
     import jax
 
     raises(ValueError, lambda: jax.pmap(lambda x: x)(np.ones(9)), "requires 9 logical devices, but only 8")
-    raises(ValueError, lambda: jax.pmap(lambda x: x, devices=jax.devices()[:2])(np.ones(4)), "Got axis_size=4, num_local_devices=2")
+    raises(
+        ValueError, lambda: jax.pmap(lambda x: x, devices=jax.devices()[:2])(np.ones(4)), "Got axis_size=4, num_local_devices=2"
+    )
     raises(ValueError, lambda: jax.pmap(lambda x: x, axis_size=4)(np.ones(8)), "doesn't match received axis_size 8")
 
 

@@ -1,0 +1,187 @@
+"""What existed when: the packs' record of a library's public names, release by release, and what to write instead of lost ones.
+
+Read from two text files of a pack, `history.txt` and `successors.tsv` (their heads say how); only what is asked for is parsed.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from jaxmigrate.model import Version
+
+_SECTION = re.compile(r"^\[([^\]\n]*)\]\n", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Releases that have a name: from `first` to `last`, both included; `last` is None when the newest release has it."""
+
+    first: Version
+    last: Version | None
+
+    def __contains__(self, version: Version) -> bool:
+        return self.first <= version and (self.last is None or version <= self.last)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """The life of one public name."""
+
+    symbol: str
+    ranges: tuple[Range, ...]
+    """In order; more than one when it was away for a while."""
+    deprecated: Version | None = None
+    kinds: frozenset[str] = frozenset()
+    """Of ``module``, ``class``, ``leak`` (an accidental export) and ``static`` (read from the source, never imported)."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether the newest release has it."""
+        return self.ranges[-1].last is None
+
+    @property
+    def since(self) -> Version:
+        """Where its last unbroken range begins."""
+        return self.ranges[-1].first
+
+    @property
+    def last(self) -> Version | None:
+        """The last release that had it; None when it is alive."""
+        return self.ranges[-1].last
+
+    def at(self, version: Version) -> bool:
+        """Whether that release has it."""
+        return any(version in r for r in self.ranges)
+
+
+@dataclass(frozen=True, slots=True)
+class Successor:
+    """A name that can be used from a release on, up to the newest."""
+
+    since: Version
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What became of an old name."""
+
+    symbol: str
+    """The name, or ``module.*`` for all that have no line of their own."""
+    codemod: str
+    """Who deals with it."""
+    verb: str
+    """``move`` (a plain rename), ``call`` (the call is reshaped), ``drop`` (it is left out) or ``none`` (no successor)."""
+    successors: tuple[Successor, ...] = ()
+    """The newest first."""
+    text: str = ""
+    """What to know, in a sentence; may be empty."""
+
+    def at(self, target: Version) -> Successor | None:
+        """The newest spelling that every release since `target` has; the newest of all when there is none."""
+        fitting = (s for s in self.successors if s.since <= target)
+        return next(fitting, self.successors[0] if self.successors else None)
+
+
+class History:
+    """The records of all packs."""
+
+    def __init__(self, histories: tuple[str, ...] = (), successors: tuple[str, ...] = ()) -> None:
+        self._successors = successors
+        self._sections: dict[str, list[str]] = {}
+        self._parsed: dict[str, dict[str, Entry]] = {}
+        self.versions: tuple[Version, ...] = ()
+        """The releases on record, in order."""
+        for text in histories:
+            head = re.search(r"^versions (.*)$", text, re.MULTILINE)
+            if head:
+                self.versions = tuple(sorted({*self.versions, *map(Version.parse, head[1].split())}))
+            parts = _SECTION.split(text)
+            for name, body in zip(parts[1::2], parts[2::2], strict=True):
+                self._sections.setdefault(name, []).append(body)
+
+    def entry(self, symbol: str) -> Entry | None:
+        """The life of a public name, or None when no release on record had it."""
+        module, _, name = symbol.rpartition(".")
+        return self.members(module).get(name)
+
+    def members(self, module: str) -> dict[str, Entry]:
+        """All names that a module (or class) ever had."""
+        found = self._parsed.get(module)
+        if found is None:
+            found = self._parsed[module] = dict(self._parse(module))
+        return found
+
+    def _parse(self, module: str) -> Iterator[tuple[str, Entry]]:
+        for body in self._sections.get(module, ()):
+            for line in body.splitlines():
+                if not line or line.startswith("#"):
+                    continue
+                name, spans, *rest = line.split(" ")
+                deprecated = next((Version.parse(t[1:]) for t in rest if t[0] == "~"), None)
+                kinds = frozenset(next((t[1:] for t in rest if t[0] == "="), "").split("+")) - {""}
+                symbol = f"{module}.{name}" if module else name
+                yield name, Entry(symbol, tuple(map(_range, spans.split(","))), deprecated, kinds)
+
+    def sections(self) -> Iterator[str]:
+        """The modules and classes with names on record."""
+        yield from self._sections
+
+    def removed(self, entry: Entry) -> Version | None:
+        """The first release on record without it; None when it is alive."""
+        if entry.last is None:
+            return None
+        index = bisect_right(self.versions, entry.last)
+        return self.versions[index] if index < len(self.versions) else None
+
+    def is_module(self, symbol: str) -> bool:
+        """Whether some release had a module of that name."""
+        found = self.entry(symbol)
+        return symbol in self._sections if found is None else "module" in found.kinds or symbol in self._sections
+
+    @cached_property
+    def advices(self) -> dict[str, Advice]:
+        """All lines of the tables of successors, by old name."""
+        return {advice.symbol: advice for text in self._successors for advice in _advices(text)}
+
+    def advice(self, symbol: str) -> Advice | None:
+        """What to do about an old name: its own line, or that of the nearest module around it."""
+        found = self.advices.get(symbol)
+        name = symbol
+        while found is None and "." in name:
+            name = name.rpartition(".")[0]
+            found = self.advices.get(f"{name}.*")
+        return found
+
+    def moves(self, codemod: str) -> dict[str, tuple[Successor, ...]]:
+        """The plain renames that a codemod makes: old name -> successors, the newest first."""
+        return {a.symbol: a.successors for a in self.advices.values() if a.codemod == codemod and a.verb == "move"}
+
+    def since(self, symbol: str) -> Version | None:
+        """From which release on a name can be used up to the newest; None if the newest lacks it, or it is unknown."""
+        found = self.entry(symbol)
+        return found.since if found is not None and found.alive else None
+
+
+def _range(text: str) -> Range:
+    first, _, last = text.partition("-")
+    return Range(Version.parse(first), Version.parse(last) if last else None)
+
+
+def _advices(text: str) -> Iterator[Advice]:
+    codemod = ""
+    for line in text.splitlines():
+        if line.startswith("["):
+            codemod = line.strip("[]")
+        elif line and not line.startswith("#"):
+            symbol, verb, news, advice, *_ = [*line.split("\t"), "", ""]
+            yield Advice(symbol, codemod, verb, tuple(map(_successor, news.split())), advice)
+
+
+def _successor(text: str) -> Successor:
+    name, _, since = text.partition("@")
+    return Successor(Version.parse(since), name)
