@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-PYTHON, TEXT = "python", "text"
-"""The kinds of files: Python is rewritten; in text (shell, Dockerfile, CI) flags are only reported."""
+PYTHON, TEXT, PINS = "python", "text", "pins"
+"""The kinds of files: Python is rewritten; in text (shell, Dockerfile, CI) flags are only reported; the rest may hold pins."""
 
 _PYTHON_SUFFIXES = (".py", ".pyi")
 _NOT_SOURCE = (".ipynb", ".md", ".rst", ".txt", ".json", ".pyc")
@@ -42,6 +42,12 @@ _HIDDEN_BUT_OURS = frozenset(
     {".azure-pipelines", ".buildkite", ".ci", ".circleci", ".devcontainer", ".docker", ".github", ".gitlab"}
 )
 
+_MAY_PIN = (".txt", ".in", ".pip", ".ipynb", "Pipfile")
+_PIN_NAMES = (
+    r"(?i:.*(?:require|constraint|deps)[^/]*\.(?:txt|in|pip)\Z|(?:.*/)?requirements/[^/]*\.(?:txt|in)\Z"
+    r"|.*\.ipynb\Z|.*\bPipfile\Z)"
+)
+
 Excluded = Callable[[str], bool]
 """Whether the file of this path is left out."""
 
@@ -58,11 +64,13 @@ class Found(NamedTuple):
 
 
 def kind_of(name: str) -> str | None:
-    """The kind of a file by its name, None for a file that does not concern us."""
+    """The kind of a file by its path, None for a file that does not concern us."""
     if name.endswith(_PYTHON_SUFFIXES):
         return PYTHON
-    if name.endswith(_TEXT_SUFFIXES) or re.match(_TEXT_NAMES, name):
+    if name.endswith(_TEXT_SUFFIXES) or re.match(_TEXT_NAMES, name.rpartition("/")[2]):
         return TEXT
+    if name.endswith(_MAY_PIN) and re.match(_PIN_NAMES, name):
+        return PINS
     return None
 
 
@@ -94,10 +102,11 @@ def _take_named(path: str, seen: set[str], found: Found) -> None:
     if not regular:
         found.errors.append((path, "is neither a file nor a folder"))
         return
-    if path.endswith(_NOT_SOURCE):
+    kind = kind_of(os.path.abspath(path).replace(os.sep, "/"))
+    if kind is None and path.endswith(_NOT_SOURCE):
         found.errors.append((path, "is not a Python file"))
         return
-    _take((path, kind_of(os.path.basename(path)) or PYTHON, os.path.realpath(path)), seen, found)
+    _take((path, kind or PYTHON, os.path.realpath(path)), seen, found)
     found.named.add(path)
 
 
@@ -121,7 +130,7 @@ def _folder(top: str, excluded: Excluded | None) -> list[tuple[str, str, str]]:
     plain: list[tuple[str, str, str]] = []
     links: list[tuple[str, str, str]] = []
     for name, is_link in sorted(names):
-        kind = kind_of(name.rpartition("/")[2])
+        kind = kind_of(name)
         if kind is None or (excluded is not None and excluded(prefix + name)):
             continue
         if is_link:
@@ -163,7 +172,7 @@ def _git_files(top: str) -> Iterator[tuple[str, bool]]:
         keep = ours.get(folder)
         if keep is None:
             keep = ours[folder] = _is_ours(folder, environments)
-        if keep and base and kind_of(base):
+        if keep and base and kind_of(name):
             mode = _mode(os.path.join(top, name))
             if mode == 0o100000 or mode == 0o120000:
                 yield name, mode == 0o120000
@@ -208,7 +217,7 @@ def _walk(top: str) -> Iterator[tuple[str, bool]]:
             if is_folder:
                 if not _is_foreign(entry.name) and not (specs and _ignored(specs, name + "/")):
                     pending.append((name, specs))
-            elif kind_of(entry.name) and not (specs and _ignored(specs, name)):
+            elif kind_of(name) and not (specs and _ignored(specs, name)):
                 is_link = entry.is_symlink()
                 if is_link or entry.is_file():
                     yield name, is_link

@@ -8,11 +8,12 @@ import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from jaxmigrate.discovery import PYTHON, TEXT
+from jaxmigrate.discovery import PINS, PYTHON, TEXT
 from jaxmigrate.gate import has_trace, prefilter
 
 if TYPE_CHECKING:
     from jaxmigrate.model import FileResult, ProjectIndex, Settings
+    from jaxmigrate.pins import ProjectPins
     from jaxmigrate.project import Indexer
 
 # This module is on the path of every start: what only a hit needs is imported when there is one.
@@ -51,6 +52,8 @@ class Survey(NamedTuple):
     hits: list[Hit]
     project: ProjectIndex | None
     """How the hits hang together."""
+    pins: Sequence[str] = ()
+    """Files that may hold version requirements on the library."""
 
 
 def run(
@@ -82,7 +85,7 @@ def look(files: Sequence[tuple[str, str]], progress: Progress | None = None, nam
         look_.at(number, path, kind)
     look_.again(files)
     project = look_.hang_together(files)
-    return Survey([hit for _, hit in sorted(look_.hits)], project)
+    return Survey([hit for _, hit in sorted(look_.hits)], project, look_.pins)
 
 
 class _Look:
@@ -93,6 +96,7 @@ class _Look:
 
     def __init__(self, group_of: Callable[[str], str], named: Collection[str]) -> None:
         self.hits: list[tuple[int, Hit]] = []
+        self.pins: list[str] = []
         self._with_trace: list[str] = []
         self._indexer: Indexer | None = None
         self._group_of = group_of
@@ -107,6 +111,10 @@ class _Look:
         except OSError as error:
             self.hits.append((number, Hit(path, kind, 0, _unreadable(error))))
             return
+        if kind != PYTHON or path.endswith("setup.py"):
+            self._at_build_file(number, path, kind, data)
+            if kind == PINS:
+                return
         if path in self._named and kind == PYTHON:
             self._at_named(number, path, data)
             return
@@ -118,6 +126,12 @@ class _Look:
             self._groups.add(group)
         if has_trace(data):
             self._traced(number, path, kind, data)
+
+    def _at_build_file(self, number: int, path: str, kind: str, data: bytes) -> None:
+        if has_trace(data):
+            self.pins.append(path)
+        if path in self._named and path.endswith(".ipynb"):
+            self.hits.append((number, Hit(path, kind, 0)))
 
     def _at_named(self, number: int, path: str, data: bytes) -> None:
         self._traced(number, path, PYTHON, data)
@@ -251,10 +265,11 @@ def process(
     progress: Progress | None = None,
 ) -> Iterator[FileResult]:
     """Rewrite the hits of a survey and yield their results in order."""
-    if not survey.hits:
-        return
+    pins = _pins(survey.pins, settings)
+    if pins is not None:
+        settings = pins.settings
     work = _Work(settings, survey.project)
-    workers = _workers(survey.hits, jobs)
+    workers = _workers(survey.hits, jobs) if survey.hits else 1
     results = _parallel(survey.hits, work, workers) if workers > 1 else map(work.rewrite, survey.hits)
     with_facts: list[FileResult] = []
     for number, result in enumerate(results):
@@ -262,8 +277,22 @@ def process(
             progress(number, len(survey.hits))
         if result.facts:
             with_facts.append(_facts_only(result))
-        yield _write(result) if write else result
+        result = _write(result) if write else result
+        if pins is not None:
+            pins.see(result)
+        yield result
     yield from _project_results(with_facts, settings)
+    for result in pins.results() if pins is not None else ():
+        yield _write(result) if write else result
+
+
+def _pins(paths: Sequence[str], settings: Settings) -> ProjectPins | None:
+    """The version requirements of the project, if it has any that we may speak of."""
+    if not paths:
+        return None
+    from jaxmigrate.pins import ProjectPins
+
+    return ProjectPins.read(paths, settings)
 
 
 def _facts_only(result: FileResult) -> FileResult:
@@ -321,6 +350,10 @@ class _Work:
         data = read(hit.path)
         if isinstance(data, DocumentError):
             return _failed(hit.path, data.message)
+        if hit.kind == PINS:
+            from jaxmigrate.model import FileResult, Status
+
+            return FileResult(hit.path, Status.SKIPPED, reason="is a notebook: only the pip lines in it are looked at")
         if hit.kind == TEXT:
             from jaxmigrate.hosts.text import scan_text
 

@@ -108,7 +108,7 @@ def test_named_file_is_python_whatever_its_name(tree: Path) -> None:
     assert discover(["script", "notes.sh"]).files == [("script", "python"), ("notes.sh", "text")]
 
 
-@pytest.mark.parametrize("name", ["a.ipynb", "README.md", "x.pyc"])
+@pytest.mark.parametrize("name", ["notes.txt", "README.md", "x.pyc"])
 def test_named_file_that_is_certainly_no_python_is_an_error(tree: Path, name: str) -> None:
     write(tree, name)
     assert discover([name]).errors == [(name, "is not a Python file")]
@@ -242,6 +242,6 @@ def test_files_that_set_flags_are_text(name: str) -> None:
     assert kind_of(name) == "text"
 
 
-@pytest.mark.parametrize("name", ["a.pyc", "a.py.orig", "notes.md", "Dockerfiles", "py", "a.ipynb"])
+@pytest.mark.parametrize("name", ["a.pyc", "a.py.orig", "notes.md", "Dockerfiles", "py", "notes.txt", "a.json"])
 def test_other_files_do_not_concern_us(name: str) -> None:
     assert kind_of(name) is None

@@ -144,7 +144,7 @@ def _files(
     found = discover(paths, exclude, base)
     progress = _Progress(started)
     survey = runner.look(found.files, progress.reading, found.named)
-    if not survey.hits and not found.errors:
+    if not survey.hits and not survey.pins and not found.errors:
         progress.clear()
         return _nothing(len(found.files), wishes, output)
     settings = settings or settings_of(wishes)
@@ -160,6 +160,8 @@ def _files(
         click.echo(f"jaxmigrate: interrupted; {_written(results.values())}, none is half written", err=True)
         return FAILED
     progress.clear()
+    if not results:
+        return _nothing(len(found.files), wishes, output)
     _report(list(results.values()), len(found.files), settings, output, time.perf_counter() - started)
     return status_of(results.values(), output)
 
@@ -184,9 +186,13 @@ def _keep(result: FileResult, results: dict[str, FileResult]) -> None:
     """Remember what the report needs: no contents, and nothing of a file that has nothing to say."""
     from dataclasses import replace
 
+    from jaxmigrate.model import Status
+
     known = results.get(result.path)
     if known is not None:
-        results[result.path] = replace(known, findings=known.findings + result.findings)
+        status = known.status if result.status is Status.UNCHANGED else result.status
+        findings, written = known.findings + result.findings, known.written or result.written
+        results[result.path] = replace(known, status=status, findings=findings, written=written)
     elif result.findings or result.reason or result.before != result.after:
         results[result.path] = replace(result, before=b"", after=b"")
 

@@ -1,0 +1,281 @@
+"""Version requirements on the library: found in requirement files, build files, environments, Dockerfiles, notebooks and shell.
+
+What the requirements allow tells which JAX a program was written for, whether the target may be installed at all, and whether
+their lower bound is too low for the rewritten code. The forms are those of PEP 440 and PEP 508, of conda and of Poetry.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from jaxmigrate.document import read
+from jaxmigrate.model import Applicability, FileResult, Finding, Outcome, Position, Settings, Splice, Status, Version
+
+_CLAUSE = rb"(?:===|==|>=|<=|~=|!=|<|>|\^|~|=)\s*v?[0-9][0-9A-Za-z.*+!_-]*"
+_SPEC = re.compile(rb"(===|==|>=|<=|~=|!=|<|>|\^|~|=)?\s*v?([0-9]+(?:\.[0-9]+)*)(\.\*)?([0-9A-Za-z.+!_-]*)")
+_SUPPRESSED = re.compile(rb"jaxmigrate: *ignore(?:\[([^\]]*)\])?")
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One condition: operator, version, and the bytes ``[start, end)`` of both together."""
+
+    operator: str
+    numbers: tuple[int, ...]
+    """As written: 0.4.0 and 0.4 are not the same behind ``~=``."""
+    start: int
+    end: int
+    text: str
+
+    @property
+    def version(self) -> Version:
+        """The version that it compares with."""
+        return Version.parse(".".join(map(str, self.numbers)))
+
+    @property
+    def upper(self) -> tuple[Version, bool] | None:
+        """The newest release that it allows and whether that itself is allowed; None when it does not say."""
+        numbers = self.numbers
+        if self.operator in ("<=", "<"):
+            return self.version, self.operator == "<="
+        if self.text.endswith(".*") and self.operator == "==":
+            return _next(numbers, len(numbers) - 1), False
+        if self.operator == "=" and len(numbers) < 3:  # conda: a prefix
+            return _next(numbers, len(numbers) - 1), False
+        if self.operator in ("==", "===", "="):
+            return self.version, True
+        if self.operator == "~=":
+            return _next(numbers, max(len(numbers) - 2, 0)), False
+        if self.operator == "^":
+            return _next(numbers, next((i for i, n in enumerate(numbers) if n), len(numbers) - 1)), False
+        if self.operator == "~":
+            return _next(numbers, min(1, len(numbers) - 1)), False
+        return None
+
+
+def _next(numbers: tuple[int, ...], index: int) -> Version:
+    """The version in which the number at `index` is one higher and nothing follows."""
+    return Version.parse(".".join(map(str, (*numbers[:index], numbers[index] + 1))))
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """A requirement on one distribution: the bytes ``[start, end)`` and its conditions."""
+
+    package: str
+    start: int
+    end: int
+    text: str
+    clauses: tuple[Clause, ...]
+    suppressed: frozenset[str] | None = None
+    """Codemods that a comment on its line silences; an empty set for all, None for none."""
+
+    @property
+    def upper(self) -> tuple[Version, bool] | None:
+        """The tightest upper end."""
+        return min((c.upper for c in self.clauses if c.upper is not None), key=lambda u: (u[0], u[1]), default=None)
+
+    def forbids(self, version: Version) -> bool:
+        """Whether everything that it allows is older."""
+        upper = self.upper
+        return upper is not None and (upper[0] < version or (upper[0] == version and not upper[1]))
+
+
+def find(name: str, data: bytes, packages: Sequence[str]) -> list[Pin]:
+    """The requirements on `packages` in a file of that base name."""
+    found: list[Pin] = []
+    start = 0
+    for line in data.splitlines(keepends=True):
+        if any(package.encode() in line for package in packages):
+            code = _without_comment(name, line)
+            found += (_moved(pin, start, line) for pin in _in_line(name, code, packages))
+        start += len(line)
+    return found
+
+
+def _without_comment(name: str, line: bytes) -> bytes:
+    """The line up to its comment; notebooks keep code in strings, where a number sign tells nothing."""
+    stripped = line.lstrip()
+    if stripped.startswith((b"#", b";", b"//")):
+        return b""
+    if name.endswith(".ipynb"):
+        return line if re.search(rb"\b(?:pip3?|conda|mamba|uv)\b", line) else b""
+    return re.split(rb"(?:^|\s)#", line, maxsplit=1)[0]
+
+
+def _moved(pin: Pin, shift: int, line: bytes) -> Pin:
+    comment = _SUPPRESSED.search(line)
+    silenced = None
+    if comment is not None:
+        silenced = frozenset(n.strip() for n in (comment[1] or b"").decode("utf-8", "replace").split(",")) - {""}
+    clauses = tuple(Clause(c.operator, c.numbers, c.start + shift, c.end + shift, c.text) for c in pin.clauses)
+    return Pin(pin.package, pin.start + shift, pin.end + shift, pin.text, clauses, silenced)
+
+
+def _in_line(name: str, line: bytes, packages: Sequence[str]) -> Iterator[Pin]:
+    names = b"|".join(re.escape(p.encode()) for p in sorted(packages, key=len, reverse=True))
+    quoted = name.endswith(".py")
+    before = rb"(?<=[\"'])" if quoted else rb"(?<![\w./-])"
+    plain = rb"(" + names + rb")(?:\s*\[[\w\s,.-]*\])?\s*\(?\s*((?:" + _CLAUSE + rb"\s*,?\s*)+)"
+    for match in re.finditer(before + plain, line):
+        yield _pin(line, match, match.span(2))
+    if not quoted:  # TOML: jax = "^0.4.1", jax = {version = ">=0.4"}
+        table = rb"^\s*[\"']?(" + names + rb")[\"']?\s*=\s*(?:\{[^}\n]*\bversion\s*=\s*)?[\"']([^\"'\n]+)[\"']"
+        for match in re.finditer(table, line):
+            if name.endswith((".toml", "Pipfile")):
+                yield _pin(line, match, match.span(2), bare="^")
+    wheel = rb"\b(" + names + rb")-([0-9]+(?:\.[0-9]+)+)[0-9A-Za-z.+_]*-[\w.]+-[\w.]+-[\w.]+\.whl"
+    for match in re.finditer(wheel, line):
+        yield _pin(line, match, match.span(2), bare="==")
+
+
+def _pin(line: bytes, match: re.Match[bytes], span: tuple[int, int], bare: str = "") -> Pin:
+    clauses = []
+    for clause in _SPEC.finditer(line, *span):
+        operator = (clause[1] or b"").decode() or bare
+        if operator:
+            text = clause[0].decode("utf-8", "replace").rstrip()
+            numbers = tuple(map(int, clause[2].decode().split(".")))
+            clauses.append(Clause(operator, numbers, clause.start(), clause.start() + len(text.encode()), text.rstrip(",")))
+    end = max((c.end for c in clauses), default=match.end())
+    package = match[1].decode()
+    shown = f"{package} {','.join(c.text for c in clauses)}" if bare else line[match.start() : end].decode("utf-8", "replace")
+    return Pin(package, match.start(), end, shown, tuple(clauses))
+
+
+def origin(pins: Iterable[Pin], library: str, releases: Sequence[Version]) -> Version | None:
+    """The JAX that a program was written for: the newest of `releases` that its exact pins and caps allow.
+
+    Lower bounds alone do not tell: such a program may be up to date.
+    """
+    uppers = [pin.upper for pin in pins if pin.package == library and pin.upper is not None]
+    if not uppers:
+        return None
+    return max((v for v in releases if any(v < upper or (v == upper and itself) for upper, itself in uppers)), default=None)
+
+
+def judge(
+    path: str, data: bytes, pins: Sequence[Pin], settings: Settings, needs: Version | None, codemod: str, library: str
+) -> FileResult | None:
+    """What is to be said and done about the requirements of one file; None if nothing is.
+
+    `needs` is the oldest JAX that the rewritten code runs on, as far as the edits tell.
+    """
+    findings: list[Finding] = []
+    splices: list[Splice] = []
+    for pin in pins:
+        if pin.forbids(settings.target):
+            wanted = f": the rewritten code needs {needs} or newer" if needs is not None else ""
+            message = f"{pin.text} keeps JAX {settings.target}, the target, from being installed{wanted}"
+            findings.append(_finding(data, pin, message, codemod, Applicability.MANUAL, Outcome.MANUAL))
+        elif needs is not None and pin.package == library:
+            for clause in _too_low(pin, needs):
+                applied = settings.allowed >= Applicability.UNSAFE and pin.suppressed is None
+                outcome = Outcome.APPLIED if applied else Outcome.HELD
+                new = f">={needs}"
+                message = f"the rewritten code needs JAX {needs}, and {pin.text} allows older ones"
+                found = _finding(data, pin, message, codemod, Applicability.UNSAFE, outcome, clause, new, needs)
+                findings.append(found)
+                if found.outcome is Outcome.APPLIED:
+                    splices.append(Splice(clause.start, clause.end, new))
+    if not findings:
+        return None
+    if not splices:
+        return FileResult(path, Status.UNCHANGED, findings=tuple(findings))
+    after = data
+    for splice in sorted(splices, key=lambda s: s.start, reverse=True):
+        after = after[: splice.start] + splice.text.encode() + after[splice.end :]
+    return FileResult(path, Status.REWRITTEN, data, after, tuple(findings))
+
+
+def _too_low(pin: Pin, needs: Version) -> Iterator[Clause]:
+    """The lower bounds that a newer one would replace; an exact pin says more than that and stays."""
+    for clause in pin.clauses:
+        if clause.operator in (">=", ">") and clause.version < needs:
+            yield clause
+
+
+def _finding(
+    data: bytes,
+    pin: Pin,
+    message: str,
+    codemod: str,
+    applicability: Applicability,
+    outcome: Outcome,
+    clause: Clause | None = None,
+    new: str = "",
+    needs: Version | None = None,
+) -> Finding:
+    if pin.suppressed is not None and (not pin.suppressed or codemod in pin.suppressed):
+        outcome = Outcome.SUPPRESSED
+    start, end = (clause.start, clause.end) if clause else (pin.start, pin.end)
+    before = data[start:end].decode("utf-8", "replace")
+    return Finding(
+        codemod, _position(data, start), _position(data, end), message, applicability, outcome, pin.package, before, new, needs
+    )
+
+
+def _position(data: bytes, offset: int) -> Position:
+    line = data.count(b"\n", 0, offset) + 1
+    start = data.rfind(b"\n", 0, offset) + 1
+    return Position(line, len(data[start:offset].decode("utf-8", "replace")))
+
+
+class ProjectPins:
+    """The requirements of all files of a run, judged when everything else is known."""
+
+    def __init__(self, found: dict[str, list[Pin]], settings: Settings, codemod: str, library: str) -> None:
+        self.settings = settings
+        self._found = found
+        self._codemod = codemod
+        self._library = library
+        self._needs: Version | None = None
+        self._changed: dict[str, bytes] = {}
+
+    @classmethod
+    def read(cls, paths: Iterable[str], settings: Settings) -> ProjectPins | None:
+        """The requirements in these files; None when there is none, or they are not to be spoken of.
+
+        Its settings know the JAX that the program was written for, where the requirements tell and the user does not.
+        """
+        from jaxmigrate.registry import load
+
+        pack = load()
+        codemod = next((c for c in pack.codemods.values() if c.pins), None)
+        if codemod is None:
+            return None
+        found: dict[str, list[Pin]] = {}
+        for path in paths:
+            data = read(path)
+            if isinstance(data, bytes) and (pins := find(os.path.basename(path), data, codemod.pins)):
+                found[path] = pins
+        if not found:
+            return None
+        if settings.origin is None:
+            every = [pin for pins in found.values() for pin in pins]
+            settings = replace(settings, origin=origin(every, codemod.pins[0], pack.history.versions))
+        chosen = (settings.select is None or codemod.name in settings.select) and codemod.name not in settings.ignore
+        return cls(found if chosen else {}, settings, codemod.name, codemod.pins[0])
+
+    def see(self, result: FileResult) -> None:
+        """Take in the result of a file: what its code needs, and its new text if it has requirements itself."""
+        if result.requires is not None:
+            self._needs = max(self._needs or result.requires, result.requires)
+        if result.path in self._found and result.status is Status.REWRITTEN:
+            self._changed[result.path] = result.after
+
+    def results(self) -> Iterator[FileResult]:
+        """What is said and done about the requirements, file by file."""
+        for path, pins in self._found.items():
+            data = self._changed.get(path)
+            if data is None:
+                read_now = read(path)
+                data = read_now if isinstance(read_now, bytes) else b""
+            else:
+                pins = find(os.path.basename(path), data, sorted({pin.package for pin in pins}))
+            result = judge(path, data, pins, self.settings, self._needs, self._codemod, self._library)
+            if result is not None:
+                yield result

@@ -1,0 +1,159 @@
+"""Version requirements: what is one, what it allows, and what is said and done about it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from jaxmigrate import pins
+from jaxmigrate.cli.rewrite import command
+from jaxmigrate.model import Version
+from jaxmigrate.registry import history
+
+PACKAGES = ("jax", "jaxlib")
+OLD = "import jax\nimport jax.numpy as jnp\n\n\ndef f(x: jnp.DeviceArray):\n    return jax.sharding.MeshPspecSharding\n"
+"""Rewritten, it needs JAX 0.3.24."""
+
+
+def found(name: str, text: str) -> list[tuple[str, str]]:
+    return [(pin.package, ",".join(c.text for c in pin.clauses)) for pin in pins.find(name, text.encode(), PACKAGES)]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "wanted"),
+    [
+        pytest.param("requirements.txt", "jax==0.3.15\n", [("jax", "==0.3.15")], id="exact"),
+        pytest.param("requirements.txt", "jax[tpu]>=0.2.13, <= 0.3.25\n", [("jax", ">=0.2.13,<= 0.3.25")], id="extras-and-two"),
+        pytest.param("requirements.txt", 'jax>=0.4; python_version >= "3.9"\n', [("jax", ">=0.4")], id="marker"),
+        pytest.param("requirements.txt", "jax (>=0.3)\n", [("jax", ">=0.3")], id="brackets-of-old-metadata"),
+        pytest.param("requirements.txt", "chex  # jax<0.2\n# jax<0.1\n", [], id="comments"),
+        pytest.param("requirements.txt", "jaxopt==0.1\nflax-jax==1\nmy.jax==2\njaxtyping<3\n", [], id="other-packages"),
+        pytest.param("requirements.txt", "jax\njax @ git+https://x/jax\n", [], id="no-version"),
+        pytest.param("setup.py", "install_requires=['jax>=0.3.4', \"jaxlib<0.4\"]\n", [("jax", ">=0.3.4"), ("jaxlib", "<0.4")]),
+        pytest.param("setup.py", "if jax>=0.4: pass\njax = 0.3\n", [], id="code-is-no-requirement"),
+        pytest.param("pyproject.toml", '  "jax>=0.4.16,<0.5",\n', [("jax", ">=0.4.16,<0.5")], id="pep-621"),
+        pytest.param("pyproject.toml", 'jax = "^0.4.1"\n', [("jax", "^0.4.1")], id="poetry-caret"),
+        pytest.param("pyproject.toml", 'jax = "0.4.1"\n', [("jax", "0.4.1")], id="poetry-bare-is-caret"),
+        pytest.param("pyproject.toml", 'jax = {version = ">=0.3,<0.5", extras = ["cpu"]}\n', [("jax", ">=0.3,<0.5")]),
+        pytest.param("pyproject.toml", 'jax = "*"\n', [("jax", "")], id="poetry-any"),
+        pytest.param("environment.yml", "  - jax=0.3.25=pyhd8ed1ab_0\n", [("jax", "=0.3.25")], id="conda-with-build"),
+        pytest.param("Dockerfile", "RUN pip install jax==${JAX}\n", [], id="variable"),
+        pytest.param(
+            "Dockerfile",
+            "RUN pip install https://x/jaxlib-0.3.15+cuda11.cudnn82-cp38-none-linux_x86_64.whl\n",
+            [("jaxlib", "0.3.15")],
+        ),
+        pytest.param("nb.ipynb", '  "!pip install -q jax==0.3.14\\n",\n', [("jax", "==0.3.14")], id="notebook-pip"),
+        pytest.param("nb.ipynb", "  \"print('jax==0.3.14')\\n\",\n", [], id="notebook-code"),
+        pytest.param("run.sh", "python train.py --jax=1 use_jax=1 JAX=0.3\n", [], id="flags-that-look-alike"),
+    ],
+)
+def test_requirements_of_a_file(name: str, text: str, wanted: list[tuple[str, str]]) -> None:
+    assert found(name, text) == wanted
+
+
+@pytest.mark.parametrize(
+    ("requirement", "allowed", "forbidden"),
+    [
+        ("jax==0.4.1", "0.4.1", "0.4.2"),
+        ("jax==0.4.*", "0.4.38", "0.5.0"),
+        ("jax<=0.4.1", "0.4.1", "0.4.2"),
+        ("jax<0.4.1", "0.4.0", "0.4.1"),
+        ("jax~=0.4.0", "0.4.38", "0.5.0"),
+        ("jax~=0.4", "0.12.0", "1.0.0"),
+        ("jax=0.4", "0.4.38", "0.5.0"),
+        ("jax>=0.2,<0.5", "0.4.38", "0.5.0"),
+        ("jax^0.4.1", "0.4.38", "0.5.0"),
+    ],
+)
+def test_what_a_requirement_allows(requirement: str, allowed: str, forbidden: str) -> None:
+    [pin] = pins.find("requirements.txt", requirement.encode(), PACKAGES)
+    assert not pin.forbids(Version.parse(allowed))
+    assert pin.forbids(Version.parse(forbidden))
+
+
+@pytest.mark.parametrize("requirement", ["jax>=0.4", "jax>0.4", "jax!=0.4.2"])
+def test_a_lower_bound_forbids_nothing_newer(requirement: str) -> None:
+    [pin] = pins.find("requirements.txt", requirement.encode(), PACKAGES)
+    assert not pin.forbids(Version.parse("99.0"))
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("jax==0.3.15\n", "0.3.15"),
+        ("jax<0.5\n", "0.4.38"),
+        ("jax>=0.2\n", None),
+        ("jaxlib==0.3.15\n", None),
+        ("jax==0.3.15\njax<=0.4.30\n", "0.4.30"),
+        ("jax<99\n", str(history().versions[-1])),
+    ],
+)
+def test_origin(text: str, wanted: str | None) -> None:
+    origin = pins.origin(pins.find("requirements.txt", text.encode(), PACKAGES), "jax", history().versions)
+    assert origin == (Version.parse(wanted) if wanted else None)
+
+
+def run(folder: Path, *options: str) -> tuple[str, int]:
+    result = CliRunner().invoke(command, [str(folder), "--no-color", *options])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.output
+    return result.output, result.exit_code
+
+
+def test_a_cap_that_forbids_the_target_is_a_finding(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("numpy\njax==0.3.15\n")
+    output, status = run(tmp_path, "--check")
+    assert "requirements.txt:2:1: manual version-pins: jax==0.3.15 keeps JAX" in output
+    assert status == 1
+    assert run(tmp_path, "--check", "--target", "0.3.15")[1] == 0
+    assert run(tmp_path, "--check", "--ignore", "version-pins")[1] == 0
+
+
+def test_the_lower_bound_is_raised_only_when_unsafe_edits_are_allowed(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(OLD)
+    requirements = tmp_path / "requirements.txt"
+    requirements.write_bytes(b"jax[cpu]>=0.3.0 # fast\r\nflax>=0.3.0\r\n")
+    output, status = run(tmp_path, "--check")
+    assert "the rewritten code needs JAX 0.3.24, and jax[cpu]>=0.3.0 allows older ones (held: --unsafe applies it)" in output
+    assert status == 1
+    assert b"0.3.0 #" in requirements.read_bytes()
+    run(tmp_path, "--unsafe")
+    assert requirements.read_bytes() == b"jax[cpu]>=0.3.24 # fast\r\nflax>=0.3.0\r\n"
+
+
+def test_a_bound_that_is_high_enough_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(OLD)
+    (tmp_path / "pyproject.toml").write_text('[project]\ndependencies = ["jax>=0.4.1"]\n')
+    assert "version-pins" not in run(tmp_path, "--unsafe")[0]
+
+
+def test_a_build_script_is_rewritten_and_its_requirement_raised(tmp_path: Path) -> None:
+    setup = tmp_path / "setup.py"
+    setup.write_text("import jax\nA = jax.sharding.MeshPspecSharding\ninstall_requires = ['jax>=0.3.0']\n")
+    run(tmp_path, "--unsafe")
+    assert setup.read_text() == "import jax\nA = jax.sharding.NamedSharding\ninstall_requires = ['jax>=0.3.24']\n"
+    assert run(tmp_path, "--check", "--unsafe")[1] == 0
+
+
+def test_a_comment_silences_it(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("jax==0.3.15  # jaxmigrate: ignore[version-pins]\n")
+    output, status = run(tmp_path, "--check")
+    assert status == 0
+    assert "1 use left alone: a comment in the source asks for it." in output
+
+
+def test_a_named_notebook_says_that_its_code_is_not_read(tmp_path: Path) -> None:
+    notebook = tmp_path / "a.ipynb"
+    notebook.write_text('{"cells": [{"source": ["!pip install jax==0.3.14\\n"]}]}\n')
+    output, status = run(notebook)
+    assert "skipped: is a notebook: only the pip lines in it are looked at" in output
+    assert "jax==0.3.14 keeps JAX" in output
+    assert status == 1
+
+
+def test_binary_and_broken_files_are_no_requirements(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_bytes(b"\x00\xff jax==0.3.15 \xff\xfe\n")
+    (tmp_path / "b-requirements.txt").write_bytes(b"jax==\xff0.3\n")
+    run(tmp_path, "--check", "--exit-zero")
