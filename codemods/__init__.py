@@ -3,6 +3,9 @@
 NEWEST = "0.12.0.1"
 """The newest JAX release whose public API these codemods were checked against."""
 
+PINS = ("version-pins", "jax", "jaxlib")
+"""The codemod that judges version requirements, and the distributions it looks for; the first is the library itself."""
+
 MODULES = (
     "device_array",
     "sharded_device_array",

@@ -17,4 +17,3 @@ codemod = Codemod(
     words=frozenset({"jax"}),
     applicability=UNSAFE,
 )
-codemod.pins = ("jax", "jaxlib")

@@ -379,8 +379,6 @@ class Codemod:
     projects: list[ProjectHandler] = field(default_factory=list)
     severity: Severity = Severity.NORMAL
     """How much its findings matter: `LOW` where the old API is only deprecated."""
-    pins: tuple[str, ...] = ()
-    """Distributions whose version requirements it judges; the first is the library itself."""
     gone: dict[str, str] = field(default_factory=dict)
     """Module that no longer exists -> what to do about a use that nothing else handles."""
 

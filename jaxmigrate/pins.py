@@ -10,8 +10,10 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 
 from jaxmigrate.document import read
+from jaxmigrate.gate import packages
 from jaxmigrate.model import Applicability, FileResult, Finding, Outcome, Position, Settings, Splice, Status, Version
 
 _CLAUSE = rb"(?:===|==|>=|<=|~=|!=|<|>|\^|~|=)\s*v?[0-9][0-9A-Za-z.*+!_-]*"
@@ -241,24 +243,24 @@ class ProjectPins:
 
         Its settings know the JAX that the program was written for, where the requirements tell and the user does not.
         """
-        from jaxmigrate.registry import load
+        from jaxmigrate.registry import history
 
-        pack = load()
-        codemod = next((c for c in pack.codemods.values() if c.pins), None)
-        if codemod is None:
+        known = next(filter(None, (getattr(import_module(package), "PINS", None) for package in packages())), None)
+        if known is None:
             return None
+        codemod, library, *others = known
         found: dict[str, list[Pin]] = {}
         for path in paths:
             data = read(path)
-            if isinstance(data, bytes) and (pins := find(os.path.basename(path), data, codemod.pins)):
+            if isinstance(data, bytes) and (pins := find(os.path.basename(path), data, (library, *others))):
                 found[path] = pins
         if not found:
             return None
         if settings.origin is None:
             every = [pin for pins in found.values() for pin in pins]
-            settings = replace(settings, origin=origin(every, codemod.pins[0], pack.history.versions))
-        chosen = (settings.select is None or codemod.name in settings.select) and codemod.name not in settings.ignore
-        return cls(found if chosen else {}, settings, codemod.name, codemod.pins[0])
+            settings = replace(settings, origin=origin(every, library, history().versions))
+        chosen = (settings.select is None or codemod in settings.select) and codemod not in settings.ignore
+        return cls(found if chosen else {}, settings, codemod, library)
 
     def see(self, result: FileResult) -> None:
         """Take in the result of a file: what its code needs, and its new text if it has requirements itself."""
