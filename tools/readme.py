@@ -21,10 +21,10 @@ from jaxmigrate.reports.diff import patch
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLE = {
-    "tree_map.py": "codemods/tree_map.py",
-    "before.py": "fixtures/tree-map/basic/before.py",
-    "after.py": "fixtures/tree-map/basic/after.py",
-    "test_tree_map.py": "tests/codemods/test_tree_map.py",
+    "deg2rad.py": "codemods/deg2rad.py",
+    "before.py": "fixtures/deg2rad/basic/before.py",
+    "after.py": "fixtures/deg2rad/basic/after.py",
+    "test_deg2rad.py": "tests/codemods/test_deg2rad.py",
 }
 """The codemod that CONTRIBUTING.md adds; not one of ours yet. A test applies the patch to a copy and runs its tests."""
 DEMO = ("rewrite", "--diff", "--exit-zero", "fixtures/demo")
@@ -83,7 +83,7 @@ def options() -> str:
 
 def example() -> str:
     """The patch that adds a codemod: the files of tools/example in their places, and its lines in the lists of codemods/."""
-    patches = [_patch("codemods/__init__.py", *_with_example()), _patch("codemods/api.toml", *_with_api())]
+    patches = [_patch("codemods/__init__.py", *_with_example())]
     for name, place in EXAMPLE.items():
         patches.append(_patch(place, "", (ROOT / "tools" / "example" / name).read_text(encoding="utf-8")))
     return _block("diff", "".join(patches))
@@ -94,20 +94,9 @@ def _with_example() -> tuple[str, str]:
     text = (ROOT / "codemods" / "__init__.py").read_text(encoding="utf-8")
     head, words = text.split("WORDS = (")
     last = re.findall(r'^    "\w+",\n\)', head, re.MULTILINE)[0]
-    head = head.replace(last, last[:-1] + '    "tree_map",\n)', 1)
-    after = min(word for word in re.findall(r'"([^"]+)"', words.split("\n)")[0]) if word > "tree_map")
-    return text, head + "WORDS = (" + words.replace(f'"{after}"', f'"tree_map", "{after}"', 1)
-
-
-def _with_api() -> tuple[str, str]:
-    """codemods/api.toml as it is, and with what the example emits."""
-    text = (ROOT / "codemods" / "api.toml").read_text(encoding="utf-8")
-    line = '"jax.tree_util.tree_map" = "0.2.0"\n'
-    if line in text:
-        return text, text
-    since = text[text.index("[since]") :].split("\n\n")[0].splitlines(keepends=True)
-    following = min(other for other in since if other.startswith('"') and other > line)
-    return text, text.replace(following, line + following, 1)
+    head = head.replace(last, last[:-1] + '    "deg2rad",\n)', 1)
+    after = min(word for word in re.findall(r'"([^"]+)"', words.split("\n)")[0]) if word > "deg2rad")
+    return text, head + "WORDS = (" + words.replace(f'"{after}"', f'"deg2rad", "{after}"', 1)
 
 
 def _patch(place: str, old: str, new: str) -> str:

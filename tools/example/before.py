@@ -1,7 +1,6 @@
-import jax
 import jax.numpy as jnp
 
-params = {"w": jnp.ones(3), "b": jnp.zeros(1)}
-doubled = jax.tree_map(lambda p: 2 * p, params)  # comments stay
-print(doubled)
-assert float(doubled["w"].sum()) == 6.0
+angles = jnp.array([0.0, 90.0, 180.0])
+turned = jnp.deg2rad(angles)  # comments stay
+print(turned)
+assert jnp.allclose(turned / jnp.pi, jnp.array([0.0, 0.5, 1.0]))
