@@ -63,14 +63,14 @@ WORDS = (
     "config.define_", "copy_to_device", "device_array_types", "device_buffer", "device_buffers", "experimental import array",
     "experimental import sharding", "experimental import with_sharding_constraint", "experimental.array", "experimental.maps",
     "experimental.sharding", "experimental.with_sharding_constraint", "final_checkpoint_dir", "gda_serialization",
-    "global_array_to_host_local_array", "global_device_array", "global_meshes", "host_local_array_to_global_array",
-    "import AUTO", "import maps", "in_axis_resources", "index_add", "index_max", "index_min", "index_mul", "index_update",
-    "jax", "jax.config", "jax.ops", "jax_array", "jax_parallel_functions_output_gda", "jaxlib", "live_buffers", "local_data",
-    "local_shards", "make_device_array", "make_sharded_device_array", "maps as", "maps.Mesh", "maps.mesh",
-    "maps.thread_resources", "maps.xmap", "nojax_array", "nojax_parallel_functions_output_gda", "omnistaging",
-    "one_replica_buffer_indices", "ops.index", "out_axis_resources", "pjit", "pjit.AUTO", "process_allgather", "pxla",
-    "sharded_jit", "sharding_spec", "sharding_specs", "to_py", "tree_flatten", "tree_leaves", "tree_map", "tree_multimap",
-    "tree_structure", "tree_transpose", "tree_unflatten", "treedef_is_leaf", "xla_shape",
+    "global_array_to_host_local_array", "global_device_array", "global_meshes", "host_callback",
+    "host_local_array_to_global_array", "import AUTO", "import maps", "in_axis_resources", "index_add", "index_max",
+    "index_min", "index_mul", "index_update", "jax", "jax.config", "jax.ops", "jax_array", "jax_parallel_functions_output_gda",
+    "jaxlib", "live_buffers", "local_data", "local_shards", "make_device_array", "make_sharded_device_array", "maps as",
+    "maps.Mesh", "maps.mesh", "maps.thread_resources", "maps.xmap", "nojax_array", "nojax_parallel_functions_output_gda",
+    "omnistaging", "one_replica_buffer_indices", "ops.index", "out_axis_resources", "pjit", "pjit.AUTO", "process_allgather",
+    "pxla", "sharded_jit", "sharding_spec", "sharding_specs", "to_py", "tree_flatten", "tree_leaves", "tree_map",
+    "tree_multimap", "tree_structure", "tree_transpose", "tree_unflatten", "treedef_is_leaf", "xla_shape",
 )
 # fmt: on
 """All words of these codemods, kept here so that a file without any costs no import of them (a test compares)."""

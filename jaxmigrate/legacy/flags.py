@@ -67,10 +67,25 @@ def install(journal: Journal) -> None:
         journal.item(config.meta, name, (kind, (), {"help": "An option of old JAX."}))
         if not hasattr(modern.Config, name):
             journal.attribute(modern.Config, name, property(functools.partial(_value, name=name)))
-    journal.attribute(modern.Config, "FLAGS", property(lambda self: self))
+    journal.attribute(modern.Config, "FLAGS", FLAGS)
+    journal.attribute(modern.Config, "enable_omnistaging", lambda self: None)
+    journal.attribute(modern.Config, "omnistaging_enabled", True)
     journal.attribute(modern, "jax_array", state.array_flag)
     journal.attribute(modern, "parallel_functions_output_gda", state.gda_flag)
-    journal.attribute(modern, "FLAGS", config)
+    journal.attribute(modern, "FLAGS", FLAGS)
+
+
+class _Namespace:
+    """All options as attributes."""
+
+    def __getattr__(self, name: str) -> object:
+        if name not in modern.config._value_holders:
+            raise AttributeError(f"Unrecognized config option: {name}")
+        return modern.config._value_holders[name].value
+
+
+FLAGS = _Namespace()
+"""What was `jax.config.FLAGS`."""
 
 
 def _value(config: Any, *, name: str) -> object:

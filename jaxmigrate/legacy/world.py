@@ -94,7 +94,7 @@ def _module(name: str) -> ModuleType | None:
 def _config_module(journal: Journal) -> None:
     """``from jax.config import config``: a module that is not the attribute `jax.config`, as it was."""
     module = ModuleType("jax.config", "The options of JAX.")
-    module.__dict__.update(config=jax.config, FLAGS=jax.config, flags=jax.config)
+    module.__dict__.update(config=jax.config, FLAGS=flags.FLAGS, flags=jax.config)
     if "jax.config" not in sys.modules:
         journal.module("jax.config", module)
 
