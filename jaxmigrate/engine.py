@@ -16,6 +16,7 @@ from functools import partial
 
 from jaxmigrate import codemod as api
 from jaxmigrate.codemod import Codemod
+from jaxmigrate.completeness import complete
 from jaxmigrate.document import Document, DocumentError
 from jaxmigrate.edits import EditError, Renderer, apply, swallow_blank_lines
 from jaxmigrate.gate import holds_word
@@ -36,7 +37,7 @@ from jaxmigrate.model import (
 from jaxmigrate.names import NameError_, Source, SourceError, parse
 from jaxmigrate.registry import Pack, load
 from jaxmigrate.renames import Proposal
-from jaxmigrate.sites import Past, collect, has_stand_in, imported_name
+from jaxmigrate.sites import Past, collect, guard, has_stand_in, imported_name
 from jaxmigrate.suppression import is_suppressed, silenced, skips_file
 
 _MAX_ROUNDS = 25
@@ -139,6 +140,8 @@ class _Run:
     """Local names (and dotted prefixes) of which this run took away a use."""
     arrived: set[str] = field(default_factory=set)
     """Modules from which this run imports names that it moved."""
+    emitted: set[str] = field(default_factory=set)
+    """Names that the edits of this run spell."""
     places: dict[Finding, tuple[int, int]] = field(default_factory=dict)
     """Where in the present text each applied edit lies."""
     refused: dict[tuple[str, str, str], str] = field(default_factory=dict)
@@ -158,6 +161,11 @@ class _Run:
             past = Past(present, self.touched, partial(self.note, source))
             proposals = collect(source, codemods, self.settings, past)
             after, splices = self.edited(source, proposals, words)
+            if after is None:
+                rest = complete(source, codemods, self.settings.target, proposals, frozenset(self.emitted))
+                guard(source, rest)
+                after, splices = self.edited(source, rest, words) if any(p.changes for p in rest) else (None, [])
+                proposals += rest
             if after is None:
                 self.leave(source, proposals)
                 return utf8
@@ -215,6 +223,7 @@ class _Run:
             mark = speller.mark()
             renderer.spelled.clear()
             splices = self.rendered(renderer, proposal)
+            self.emitted |= renderer.spelled
             if splices and (twin := twins.get(tuple(splices))):
                 applied.append((proposal, splices, *twin[2:]))  # two sites ask for the same edit
                 speller.reset(mark)

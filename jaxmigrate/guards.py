@@ -30,7 +30,7 @@ def first_living(source: Source, imports: list[Binding]) -> Binding | None:
     owner = owners.pop() if len(owners) == 1 else None
     if owner is None or not all(_catches_absence(h) for h in owner.handlers):
         return None
-    living = [b for b in imports if b.qualified not in source.dead and not source.facts.is_gone_module(b.qualified)]
+    living = [b for b in imports if not source.is_dead(b.qualified) and not is_dead_module(source, b.qualified)]
     return living[0] if living else None
 
 
@@ -142,6 +142,60 @@ def guard(source: Source, node: ast.AST) -> str:
     return ""
 
 
+def waits(source: Source, node: ast.AST, name: str) -> str:
+    """Why `name`, which older releases do not have yet, is only reached where it exists; empty when nothing guards it."""
+    if is_lazy(source, node) or type_checking_block(source, node) is not None:
+        return "it is never evaluated at run time"
+    child: ast.AST = node
+    for ancestor in source.ancestors(node):
+        if isinstance(ancestor, ast.Try) and child in ancestor.body and any(map(_catches_absence, ancestor.handlers)):
+            return "the except clause is for a JAX without it"
+        if isinstance(ancestor, (ast.If, ast.IfExp)) and child is not ancestor.test:
+            in_body = child in ancestor.body if isinstance(ancestor, ast.If) else child is ancestor.body
+            if reason := _waiting_test(source, ancestor.test, in_body, name):
+                return reason
+        if isinstance(ancestor, ast.BoolOp) and child in ancestor.values:
+            before = ancestor.values[: ancestor.values.index(child)]
+            holds = isinstance(ancestor.op, ast.And)
+            if reason := next((r for v in before if (r := _waiting_test(source, v, holds, name))), ""):
+                return reason
+        if reason := _left_before(source, ancestor, child, name):
+            return reason
+        child = ancestor
+    return ""
+
+
+def _left_before(source: Source, ancestor: ast.AST, child: ast.AST, name: str) -> str:
+    """``if not hasattr(jax, "new"): return old`` above."""
+    if isinstance(ancestor, (ast.Module, ast.ClassDef)):
+        return ""
+    for field in ("body", "orelse", "finalbody"):
+        block = getattr(ancestor, field, None)
+        if isinstance(block, list) and child in block:
+            for earlier in block[: block.index(child)]:
+                returns = isinstance(earlier, ast.If) and not earlier.orelse and leaves(earlier.body)
+                if returns and (reason := _waiting_test(source, earlier.test, False, name)):
+                    return reason
+    return ""
+
+
+def _waiting_test(source: Source, test: ast.expr, in_body: bool, name: str) -> str:
+    """Why an arm of a test runs only where `name` exists."""
+    test = source.value_of(test)
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return _waiting_test(source, test.operand, not in_body, name)
+    if isinstance(test, ast.BoolOp):
+        if isinstance(test.op, ast.And) == in_body:
+            return next((r for v in test.values if (r := _waiting_test(source, v, in_body, name))), "")
+        return ""
+    if _is_version_test(source, test):
+        return "the code around it chooses by jax's version"
+    asked = _presence_test(source, test)
+    if in_body and asked and f"{name}.".startswith(f"{source.resolve(asked[0])}.{asked[1]}."):
+        return f"the code around it asks whether {asked[1]!r} exists"
+    return ""
+
+
 def _earlier_guard(source: Source, ancestor: ast.AST, child: ast.AST) -> str:
     """``if hasattr(x, "new"): return x.new`` above: what follows in the block is the fallback."""
     if isinstance(ancestor, (ast.Module, ast.ClassDef)):
@@ -240,14 +294,14 @@ def _holds_dead(source: Source, statement: ast.stmt) -> bool:
     """Whether a statement uses or imports an old name."""
     for node in ast.walk(statement):
         if isinstance(node, (ast.Name, ast.Attribute)):
-            if source.resolve(node) in source.dead or (isinstance(node, ast.Attribute) and node.attr in source.dead_members):
+            if source.is_dead(source.resolve(node)) or (isinstance(node, ast.Attribute) and node.attr in source.dead_members):
                 return True
         elif isinstance(node, ast.keyword):
             if node.arg in source.dead_members:
                 return True
         elif isinstance(node, ast.ImportFrom):
             module = source.absolute(node.module, node.level)
-            if any(f"{module}.{a.name}" in source.dead or is_dead_module(source, f"{module}.{a.name}") for a in node.names):
+            if any(source.is_dead(name := f"{module}.{a.name}") or is_dead_module(source, name) for a in node.names):
                 return True
         elif isinstance(node, ast.Import) and any(is_dead_module(source, a.name) for a in node.names):
             return True
@@ -286,7 +340,7 @@ def _is_dead(source: Source, owner: ast.expr, name: str) -> bool:
     """Whether ``hasattr(owner, name)`` is false on the newest JAX."""
     module = source.resolve(owner)
     if module is not None:
-        return f"{module}.{name}" in source.dead or source.facts.is_gone_module(f"{module}.{name}") or name in source.dead_members
+        return source.is_dead(asked := f"{module}.{name}") or is_dead_module(source, asked) or name in source.dead_members
     return name in source.dead_leaves or name in source.dead_members
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 
-from jaxmigrate import guards, values
+from jaxmigrate import fates, guards, values
 from jaxmigrate.model import Position, ProjectIndex
 from jaxmigrate.quoted import TYPE_COMMENT, annotation_strings, comments_of, parse_at, parse_type_comment
 from jaxmigrate.scan import Binding, Scope, walk
@@ -165,6 +165,7 @@ class Source:
         """Functions already judged by `values.tracing_evidence`, and why they see tracers."""
         self.to_original: Callable[[int], int] | None = None
         """Byte offset -> line in the file as it was read; set by the engine from the second round on."""
+        self._known_dead: dict[str, bool] = {}
         self._exported_as: dict[str, set[str]] | None = None
         self._bound_to: dict[str, set[str]] | None = None
         self._resolved: dict[ast.AST, Resolved | None] = {}
@@ -415,8 +416,17 @@ class Source:
             meanings |= {meaning for name, meaning in names.items() if name in self.by_attribute}
         return meanings
 
+    def names_from(self, roots: frozenset[str]) -> set[str]:
+        """Names that some binding of the file, in some scope, gives a meaning below one of these packages."""
+        return {n for qualified, names in self._meanings().items() if qualified.partition(".")[0] in roots for n in names}
+
     def _local_names(self, wanted: frozenset[str]) -> set[str]:
         """Names that some binding of the file, in some scope, gives one of these meanings."""
+        meanings = self._meanings()
+        return set().union(*(meanings[q] for q in meanings.keys() & wanted))
+
+    def _meanings(self) -> dict[str, set[str]]:
+        """Qualified name -> names that some binding of the file gives this meaning."""
         if self._bound_to is None:
             self._bound_to = {}
             for scope in {self.scope_root, *self._scope_at.values()}:
@@ -427,7 +437,7 @@ class Source:
                             qualified = self.resolve(binding.value)
                         if qualified:
                             self._bound_to.setdefault(qualified, set()).add(binding.name)
-        return set().union(*(self._bound_to[q] for q in self._bound_to.keys() & wanted))
+        return self._bound_to
 
     def names(self, *qualified: str) -> list[ast.expr]:
         """The nodes that mean one of these names."""
@@ -556,7 +566,7 @@ class Source:
             binding.name
             for bindings in self.scope_root.bindings.values()
             for binding in bindings
-            if binding.kind == "import" and (binding.qualified in self.dead or self.facts.is_gone_module(binding.qualified))
+            if binding.kind == "import" and self._may_be_old(binding.qualified)
         }
         waiting = list(self._annotations)
         while waiting:
@@ -571,6 +581,20 @@ class Source:
                     waiting.append((tree, scope))  # quotes within quotes
         if b"type:" in self.utf8:
             self._embed_type_comments(words)
+
+    def _may_be_old(self, qualified: str) -> bool:
+        """Whether a name below `qualified` may be one that the newest release lacks."""
+        known = qualified.partition(".")[0] in self.facts.history.members("")
+        return known or qualified in self.dead or self.facts.is_gone_module(qualified)
+
+    def is_dead(self, qualified: str | None) -> bool:
+        """Whether the newest release lacks the name, as the codemods or the history know."""
+        if qualified is None:
+            return False
+        known = self._known_dead.get(qualified)
+        if known is None:
+            known = self._known_dead[qualified] = qualified in self.dead or fates.is_dead(self.facts.history, qualified)
+        return known
 
     def quoted(self, constant: ast.Constant) -> ast.expr | None:
         """The expression inside a string annotation."""

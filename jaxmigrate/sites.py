@@ -54,9 +54,14 @@ def collect(source: Source, codemods: list[Codemod], settings: Settings, past: P
                 continue
             found.append(_proposal(source, codemod, node, symbol, resolved, report))
     found += _leftovers(source, present, found, past)
-    for proposal in found:
-        proposal.guard = proposal.guard or source.guard(proposal.node) or _import_guard(source, proposal)
+    guard(source, found)
     return found
+
+
+def guard(source: Source, proposals: list[Proposal]) -> None:
+    """Say of each proposal whether something in the file guards its place."""
+    for proposal in proposals:
+        proposal.guard = proposal.guard or source.guard(proposal.node) or _import_guard(source, proposal)
 
 
 def _import_guard(source: Source, proposal: Proposal) -> str:

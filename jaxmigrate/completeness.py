@@ -1,0 +1,292 @@
+"""No use of a vanished name goes unmentioned: what the codemods left is looked up in the libraries' history.
+
+Runs when no codemod has anything left to edit. One finding for each place; where an import itself fails, one for the import.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from jaxmigrate import guards
+from jaxmigrate.codemod import Codemod
+from jaxmigrate.fates import Fate, Verdict, judge
+from jaxmigrate.history import Advice, History
+from jaxmigrate.imports import MoveImport, exported, is_used, local_name
+from jaxmigrate.model import Applicability, Severity, Version
+from jaxmigrate.names import Binding, Resolved, Source
+from jaxmigrate.renames import Proposal
+from jaxmigrate.sites import has_stand_in
+
+REMOVED, DEPRECATED, UNKNOWN = "removed-names", "deprecated-names", "unknown-names"
+"""The codemods under whose names this is reported; without them, it is not."""
+_OF = {Fate.GONE: REMOVED, Fate.NEWER: REMOVED, Fate.DEPRECATED: DEPRECATED, Fate.UNKNOWN: UNKNOWN}
+_LINES = 8
+"""Lines of uses that a finding at an import names."""
+
+
+def complete(
+    source: Source, codemods: Sequence[Codemod], target: Version, found: Sequence[Proposal], emitted: frozenset[str]
+) -> list[Proposal]:
+    """What the codemods of these names say about every place that nothing in `found` speaks of.
+
+    `emitted` are names that the run itself wrote: that they are newer than the target was said with the edit.
+    """
+    chosen = {c.name for c in codemods} & {REMOVED, DEPRECATED, UNKNOWN}
+    if not chosen:
+        return []
+    look = _Look(source, source.facts.history, target, _Covered(source, found), emitted)
+    proposals = [*look.imports(), *look.stars()]
+    proposals += [*look.chains(proposals), *look.strings()]
+    return [p for p in proposals if p.codemod in chosen]
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A chain of names in an expression."""
+
+    node: ast.expr
+    qualified: str
+    base: Resolved
+    """What its first name means."""
+
+
+class _Covered:
+    """The places that findings lie on already."""
+
+    def __init__(self, source: Source, found: Sequence[Proposal]) -> None:
+        self._source = source
+        self._by_node: dict[ast.AST, list[Proposal]] = {}
+        self._aliases: set[ast.alias] = set()
+        for proposal in found:
+            self._by_node.setdefault(proposal.node, []).append(proposal)
+            for change in proposal.changes:
+                if isinstance(change, MoveImport):
+                    self._aliases |= {m.alias for m in change.moved}
+                    self._aliases |= {a for a in change.node.names if local_name(a) in change.drop}
+                elif isinstance(node := getattr(change, "node", None), ast.AST):
+                    self._by_node.setdefault(node, []).append(proposal)
+
+    def alias(self, statement: ast.stmt, alias: ast.alias, qualified: str) -> bool:
+        """Whether a finding is about this name of an import."""
+        if alias in self._aliases or alias in self._by_node:
+            return True
+        return any(_same(p.symbol, qualified) for p in self._by_node.get(statement, ()))
+
+    def statement(self, statement: ast.stmt) -> bool:
+        """Whether any finding lies on a statement."""
+        return statement in self._by_node
+
+    def chain(self, place: _Place) -> bool:
+        """Whether a finding is about this chain: on a part of it, on what is called or read of it, or of its name around it."""
+        node: ast.AST = place.node
+        while isinstance(node, ast.Attribute):
+            if node in self._by_node:
+                return True
+            node = node.value
+        if node in self._by_node:
+            return True
+        postfix: ast.AST = place.node
+        for ancestor in self._source.ancestors(place.node):
+            reports = self._by_node.get(ancestor, ())
+            behind = postfix is not None and _is_behind(ancestor, postfix)
+            postfix = ancestor if behind else ast.Pass()
+            if reports and (behind or any(_same(p.symbol, place.qualified) for p in reports)):
+                return True
+        return False
+
+
+def _is_behind(node: ast.AST, inner: ast.AST) -> bool:
+    """Whether `node` calls, indexes or reads an attribute of `inner`."""
+    if isinstance(node, ast.Call):
+        return node.func is inner
+    return isinstance(node, (ast.Attribute, ast.Subscript)) and node.value is inner
+
+
+def _same(symbol: str, qualified: str) -> bool:
+    """Whether one of two names is the other, or lies below it."""
+    return bool(symbol) and (_below(symbol, qualified) or _below(qualified, symbol))
+
+
+def _below(name: str, root: str) -> bool:
+    """Whether `name` is `root`, or lies below it."""
+    return f"{name}.".startswith(f"{root}.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    source: Source
+    history: History
+    target: Version
+    covered: _Covered
+    emitted: frozenset[str]
+
+    def judged(self, qualified: str, *, as_module: bool = False) -> Verdict | None:
+        verdict = judge(self.history, qualified, self.target, as_module=as_module)
+        if verdict is not None and verdict.fate in (Fate.NEWER, Fate.DEPRECATED) and verdict.symbol in self.emitted:
+            return None
+        return verdict
+
+    def imports(self) -> Iterator[Proposal]:
+        """Imports of names and modules that are at fault."""
+        for statement in self.source.imports:
+            if isinstance(statement, ast.ImportFrom) and statement.names[0].name == "*":
+                continue
+            for alias in statement.names:
+                yield from self._import(statement, alias)
+
+    def _import(self, statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> Iterator[Proposal]:
+        source = self.source
+        if isinstance(statement, ast.Import):
+            qualified = alias.name
+            verdict = self.judged(qualified, as_module=True)
+        else:
+            module = source.absolute(statement.module, statement.level)
+            qualified = f"{module}.{alias.name}"
+            verdict = self.judged(qualified) or self.judged(module, as_module=True)
+        if verdict is None or self.covered.alias(statement, alias, qualified):
+            return
+        symbol = verdict.symbol if verdict.fate is Fate.GONE else verdict.root
+        message = self.message(verdict, qualified)
+        if verdict.fate is Fate.GONE and self._is_left_over(statement, alias):
+            change = MoveImport(statement, (), frozenset({local_name(alias)}))
+            message = f"{message}; this file does not use it"
+            yield Proposal(REMOVED, alias, message, Applicability.REVIEW, (change,), symbol)
+            return
+        lines = self._lines(statement, alias)
+        yield self.proposal(alias, verdict, message + (f"; used in line {lines}" if lines else ""))
+
+    def _is_left_over(self, statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
+        source, name = self.source, local_name(alias)
+        scope = source.scope(statement)
+        if is_used(source, alias, statement) or has_stand_in(source, alias, name, scope):
+            return False
+        return not (scope is source.scope_root and exported(source, name))
+
+    def _lines(self, statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
+        source, name = self.source, local_name(alias)
+        scope = source.scope(statement)
+        uses = [n for n in source.by_id.get(name, ()) if source.lookup(name, source.scope(n))[1] is scope]
+        lines = sorted({source.original_line(n) for n in uses if isinstance(n.ctx, ast.Load)})
+        more = f" and {len(lines) - _LINES} more" if len(lines) > _LINES else ""
+        return ", ".join(map(str, lines[:_LINES])) + more
+
+    def stars(self) -> Iterator[Proposal]:
+        """Names that only a star import of the library can have given."""
+        modules = {s: self.source.absolute(s.module, s.level) for s in self.source.stars}
+        for statement, module in modules.items():
+            verdict = self.judged(module) if not self.covered.statement(statement) else None
+            if verdict is not None:
+                yield self.proposal(statement, verdict, self.message(verdict, module))
+            elif self._is_ours(module) and all(map(self._is_ours, modules.values())) and not self.covered.statement(statement):
+                yield from self._starred(statement, module)
+
+    def _starred(self, statement: ast.ImportFrom, module: str) -> Iterator[Proposal]:
+        members = self.history.members(module)
+        for name in sorted(members.keys() & self.source.by_id.keys() - vars(builtins).keys()):
+            free = [n for n in self.source.by_id[name] if self.source.lookup(name, self.source.scope(n))[1] is None]
+            verdict = self.judged(f"{module}.{name}") if free else None
+            if verdict is not None:
+                lines = ", ".join(str(line) for line in sorted({self.source.original_line(n) for n in free})[:_LINES])
+                yield self.proposal(statement, verdict, f"{self.message(verdict, f'{module}.{name}')}; used in line {lines}")
+
+    def _is_ours(self, module: str) -> bool:
+        return module.partition(".")[0] in self.history.members("")
+
+    def chains(self, reported: Sequence[Proposal]) -> Iterator[Proposal]:
+        """Names and attribute chains in expressions, quoted annotations included."""
+        failed = {p.symbol for p in reported if isinstance(self.source.parent(p.node), ast.Import)}
+        patched = self._patched()
+        for place in self._places():
+            verdict = self.judged(place.qualified)
+            if verdict is None or _below(place.base.qualified, verdict.root):
+                continue  # nothing wrong, or wrong from its import or assignment on
+            if verdict.root in patched or any(_below(verdict.root, f) for f in failed):
+                continue
+            if not self.covered.chain(place):
+                yield self.proposal(place.node, verdict, self.message(verdict, place.qualified), place.base.binding)
+
+    def _places(self) -> Iterator[_Place]:
+        source = self.source
+        for name in source.names_from(frozenset(self.history.members(""))):
+            for node in source.by_id.get(name, ()):
+                found = source.resolved(node) if isinstance(node.ctx, ast.Load) else None
+                if found is None or not self._is_ours(found.qualified):
+                    continue
+                top: ast.expr = node
+                parts = [found.qualified]
+                while isinstance(parent := source.parent(top), ast.Attribute):
+                    top = parent
+                    parts.append(parent.attr)
+                if isinstance(getattr(top, "ctx", None), ast.Load):
+                    yield _Place(top, ".".join(parts), found)
+
+    def _patched(self) -> frozenset[str]:
+        """Names of the library that this file assigns."""
+        nodes = (n for nodes in self.source.by_attribute.values() for n in nodes if not isinstance(n.ctx, ast.Load))
+        return frozenset(q for n in nodes if (q := self.source.resolve(n)))
+
+    def strings(self) -> Iterator[Proposal]:
+        """``getattr(jax, "name")``: the name in the string is read like any other."""
+        for node in self.source.strings:
+            call = self.source.parent(node)
+            if not isinstance(call, ast.Call) or len(call.args) != 2 or call.args[1] is not node or call.keywords:
+                continue
+            base = self.source.resolved(call.args[0])
+            if getattr(call.func, "id", "") != "getattr" or base is None or not isinstance(node.value, str):
+                continue
+            qualified = f"{base.qualified}.{node.value}"
+            place = _Place(call, qualified, base)
+            verdict = self.judged(qualified) if self._is_ours(qualified) else None
+            if verdict is not None and len(verdict.root) > len(base.qualified) and not self.covered.chain(place):
+                yield self.proposal(call, verdict, self.message(verdict, qualified), base.binding)
+
+    def proposal(self, node: ast.AST, verdict: Verdict, message: str, old: Binding | None = None) -> Proposal:
+        severity = Severity.LOW if verdict.fate is Fate.DEPRECATED else Severity.NORMAL
+        symbol = verdict.symbol if verdict.fate is Fate.GONE else verdict.root
+        found = Proposal(_OF[verdict.fate], node, message, Applicability.MANUAL, (), symbol, old, severity=severity)
+        if verdict.fate is Fate.NEWER:
+            found.guard = guards.waits(self.source, node, verdict.root)
+        return found
+
+    def message(self, verdict: Verdict, qualified: str) -> str:
+        """What to say about a name."""
+        if verdict.fate is Fate.UNKNOWN:
+            return f"{verdict.symbol} is not a JAX API of any known release{self._near(verdict.symbol)}"
+        assert verdict.entry is not None
+        if verdict.fate is Fate.NEWER:
+            return f"{verdict.root} exists since JAX {verdict.entry.since}, which is newer than the target {self.target}"
+        advice = self.history.advice(verdict.symbol)
+        if verdict.fate is Fate.DEPRECATED:
+            text = f"{verdict.symbol} is deprecated since JAX {verdict.entry.deprecated}"
+            return text + _advised(advice, self.target)
+        return self._gone(verdict, qualified) + _advised(advice, self.target)
+
+    def _gone(self, verdict: Verdict, qualified: str) -> str:
+        assert verdict.entry is not None
+        last = f"JAX {verdict.entry.last} was the last with it" if verdict.entry.last else "it is no module any more"
+        if verdict.root == qualified:
+            return f"{qualified} is gone, {last}"
+        own = self.history.entry(verdict.symbol)
+        if own is not None and own.last and verdict.entry.last and own.last < verdict.entry.last:
+            return f"{verdict.symbol} is gone, JAX {own.last} was the last with it"
+        return f"{qualified} is gone with {verdict.root}, {last}"
+
+    def _near(self, symbol: str) -> str:
+        parent, _, name = symbol.rpartition(".")
+        living = [n for n, e in self.history.members(parent).items() if e.alive and "leak" not in e.kinds]
+        near = get_close_matches(name, living, 1, 0.8)
+        return f", did you mean {parent}.{near[0]}?" if near else ""
+
+
+def _advised(advice: Advice | None, target: Version) -> str:
+    """What to do instead, after a semicolon; empty when nothing is on record."""
+    if advice is None:
+        return ""
+    successor = advice.at(target)
+    parts = [f"it is {successor.name} now" if advice.verb == "move" else f"use {successor.name}"] if successor else []
+    text = advice.text.removeprefix("?").strip()
+    return "".join(f"; {part}" for part in [*parts, *([text] if text else [])])

@@ -1,0 +1,128 @@
+"""What became of a dotted name of a library, by its history: gone, only deprecated, younger than the target, or never there."""
+
+from __future__ import annotations
+
+import enum
+import sys
+from dataclasses import dataclass
+
+from jaxmigrate.history import Entry, History
+from jaxmigrate.model import Version
+
+
+class Fate(enum.Enum):
+    """Why a name cannot be used as it stands."""
+
+    GONE = "gone"
+    NEWER = "newer"
+    """The newest release has it, the target does not."""
+    DEPRECATED = "deprecated"
+    UNKNOWN = "unknown"
+    """No release on record had it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The first name of a chain that is at fault."""
+
+    fate: Fate
+    symbol: str
+    """The name at fault; of a gone module, the deepest name below it that is on record."""
+    root: str
+    """The shortest prefix that is at fault: the gone module of a gone name."""
+    entry: Entry | None = None
+    """The life of `root`."""
+
+
+def judge(history: History, qualified: str, target: Version, *, as_module: bool = False) -> Verdict | None:
+    """What is wrong with a dotted name; None when nothing is, or nothing is known.
+
+    Only names of modules are looked at: what follows the first object that is none is its own business. `as_module` says that
+    the whole is imported as a module, which an object of that name is not.
+    """
+    first, *rest = qualified.split(".")
+    if first not in history.members(""):
+        return None
+    symbol = first
+    soft: Verdict | None = None
+    for number, part in enumerate(rest):
+        parent, symbol = symbol, f"{symbol}.{part}"
+        entry = history.members(parent).get(part)
+        last = number == len(rest) - 1
+        if entry is None:
+            return _missing(history, parent, part)
+        if _may_live(history, entry, parent):
+            return soft
+        if not entry.alive or (as_module and last and _is_object(history, entry)):
+            return Verdict(Fate.GONE, _deepest(history, symbol, rest[number + 1 :]), symbol, entry)
+        if entry.since > target:
+            soft = soft or Verdict(Fate.NEWER, symbol, symbol, entry)
+        elif entry.deprecated is not None and entry.deprecated >= entry.since and not _is_object(history, entry):
+            soft = soft or Verdict(Fate.DEPRECATED, symbol, symbol, entry)
+        if not history.is_module(symbol):
+            break
+    return soft
+
+
+def is_dead(history: History, qualified: str) -> bool:
+    """Whether the newest release lacks the name, as far as is known."""
+    found = judge(history, qualified, history.versions[-1]) if history.versions else None
+    return found is not None and found.fate in (Fate.GONE, Fate.UNKNOWN)
+
+
+def _may_live(history: History, entry: Entry, parent: str) -> bool:
+    """Whether a name was last seen by reading the source of a module that is still there: it may be bound in a way not seen."""
+    if entry.alive or "static" not in entry.kinds or history.advice(entry.symbol) is not None:
+        return False
+    owner = history.entry(parent)
+    return owner is None or owner.alive
+
+
+def _is_object(history: History, entry: Entry) -> bool:
+    """Whether a name that holds others is an object of the newest release, though it was a module once."""
+    return "module" not in entry.kinds and history.is_module(entry.symbol)
+
+
+def _deepest(history: History, symbol: str, rest: list[str]) -> str:
+    for part in rest:
+        if part not in history.members(symbol) and history.advice(f"{symbol}.{part}") is None:
+            break
+        symbol = f"{symbol}.{part}"
+    return symbol
+
+
+def _missing(history: History, parent: str, name: str) -> Verdict | None:
+    """A name that a module is not known to have had: never there, unless the record of the module may have a gap."""
+    owner = history.entry(parent)
+    symbol = f"{parent}.{name}"
+    if owner is None and "." in parent:
+        return None
+    if owner is not None and "module" not in owner.kinds and len(owner.ranges) > 1:
+        return Verdict(Fate.GONE, symbol, symbol, Entry(symbol, owner.ranges[:-1]))  # a name that is back as something else
+    if name.startswith("_") or (owner is not None and not _is_complete(history, owner)):
+        return None
+    if _may_leak(history, parent, name):
+        return None
+    return Verdict(Fate.UNKNOWN, symbol, symbol)
+
+
+def _is_complete(history: History, owner: Entry) -> bool:
+    """Whether the record of a module holds all its names: it was imported, and it had some."""
+    members = history.members(owner.symbol)
+    return "module" in owner.kinds and bool(members) and not any("static" in e.kinds for e in members.values() if e.alive)
+
+
+def _may_leak(history: History, parent: str, name: str) -> bool:
+    """Whether the name may be an import of the module's own, which the record leaves out where it is of no library's."""
+    if not any("leak" in e.kinds for e in history.members(parent).values() if e.alive):
+        return False
+    import collections.abc
+    import functools
+    import typing
+
+    standard = (typing, functools, collections.abc, collections)
+    return (
+        name in ("np", "annotations", "dataclass", "field", "replace", "op", "it")
+        or name in sys.stdlib_module_names
+        or any(hasattr(module, name) for module in standard)
+    )
