@@ -1,0 +1,44 @@
+"""Calls whose function has another name, and arguments with other names, today."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from jaxmigrate.codemod import CallSite, Template
+from jaxmigrate.model import Version
+
+
+def no_common_spelling(site: CallSite, new: str) -> str:
+    """Why no name serves both the target and the newest release, where the target still has the old one; empty if one does."""
+    since = site.source.facts.since_of(new)
+    old = site.source.facts.history.entry(site.symbol)
+    if since is None or since <= site.target or old is None or not old.at(site.target):
+        return ""
+    return f"{site.symbol} is {new} now, but that came with JAX {since}, after the target {site.target}: choose by version"
+
+
+def needed(*versions: str) -> str:
+    """The newest of some releases."""
+    return str(max(map(Version.parse, versions)))
+
+
+def rewritten(site: CallSite, template: str, rename: Mapping[str, str]) -> Template:
+    """The arguments of a call as they stand, comments and all, in the hole `{arguments}` of a template."""
+    start, end = site.source.span(site.node.func)[1], site.source.span(site.node)[1]
+    text = site.source.unix(start, end)
+    shift = 0
+    for keyword in site.node.keywords:
+        if keyword.arg is not None and keyword.arg in rename:
+            at = len(site.source.unix(start, site.source.span(keyword)[0])) + shift
+            text = text[:at] + rename[keyword.arg] + text[at + len(keyword.arg) :]
+            shift += len(rename[keyword.arg]) - len(keyword.arg)
+    return Template(template.replace("{arguments}", text.lstrip().replace("{", "{{").replace("}", "}}")))
+
+
+def argument(site: CallSite, position: int, name: str) -> ast.expr | None:
+    """An argument by its place or its name; None where it is not given."""
+    positional, found = site.positional(), site.keyword(name)
+    if len(positional) > position:
+        return positional[position]
+    return found.value if found else None
