@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from jaxmigrate.model import Version
 
 _SECTION = re.compile(r"^\[([^\]\n]*)\]\n", re.MULTILINE)
+_OF_CLASS, _OF_FUNCTION = "members of ", "parameters of "
+"""How the sections of what classes and functions lost begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +34,17 @@ class Entry:
     """The life of one public name."""
 
     symbol: str
+    """Its dotted name; of a keyword argument ``function(name=)``."""
     ranges: tuple[Range, ...]
     """In order; more than one when it was away for a while."""
     deprecated: Version | None = None
+    """Since when a use warns; of an alive name only if the newest release does."""
     kinds: frozenset[str] = frozenset()
-    """Of ``module``, ``class``, ``leak`` (an accidental export) and ``static`` (read from the source, never imported)."""
+    """What it is.
+
+    Of ``module``, ``class``, ``leak`` (an accidental export), ``static`` (read from the source, never imported) and ``open`` (a
+    module whose names are not on record).
+    """
 
     @property
     def alive(self) -> bool:
@@ -90,8 +98,11 @@ class Advice:
 class History:
     """The records of all packs."""
 
-    def __init__(self, histories: tuple[str, ...] = (), successors: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, histories: tuple[str, ...] = (), successors: tuple[str, ...] = (), private_files: tuple[str, ...] = ()
+    ) -> None:
         self._successors = successors
+        self._private_files = private_files
         self._sections: dict[str, list[str]] = {}
         self._parsed: dict[str, dict[str, Entry]] = {}
         self.versions: tuple[Version, ...] = ()
@@ -105,30 +116,52 @@ class History:
                 self._sections.setdefault(name, []).append(body)
 
     def entry(self, symbol: str) -> Entry | None:
-        """The life of a public name, or None when no release on record had it."""
-        module, _, name = symbol.rpartition(".")
-        return self.members(module).get(name)
+        """The life of a public name, or None when no release on record had it.
 
-    def members(self, module: str) -> dict[str, Entry]:
-        """All names that a module (or class) ever had."""
-        found = self._parsed.get(module)
+        Also of a keyword argument (``jax.numpy.clip(a_min=)``) and of a member of a class (``jax.Array.device_buffer``); of those
+        only what is gone or deprecated is on record.
+        """
+        if symbol.endswith(")"):
+            function, _, argument = symbol.rstrip("=)").partition("(")
+            return self.section(_OF_FUNCTION + function).get(argument)
+        module, _, name = symbol.rpartition(".")
+        return self.section(module).get(name) or self.section(_OF_CLASS + module).get(name)
+
+    def members(self, module: str) -> Mapping[str, Entry]:
+        """All names that a module ever had."""
+        return self.section(module)
+
+    def lost_members(self, name: str) -> Mapping[str, Entry]:
+        """The members that a class lost or deprecated."""
+        return self.section(_OF_CLASS + name)
+
+    def lost_parameters(self, function: str) -> Mapping[str, Entry]:
+        """The parameters that a function lost or deprecated."""
+        return self.section(_OF_FUNCTION + function)
+
+    def section(self, name: str) -> Mapping[str, Entry]:
+        """The lines of one section."""
+        found = self._parsed.get(name)
         if found is None:
-            found = self._parsed[module] = dict(self._parse(module))
+            found = self._parsed[name] = dict(self._parse(name))
         return found
 
-    def _parse(self, module: str) -> Iterator[tuple[str, Entry]]:
-        for body in self._sections.get(module, ()):
+    def _parse(self, section: str) -> Iterator[tuple[str, Entry]]:
+        for body in self._sections.get(section, ()):
             for line in body.splitlines():
                 if not line or line.startswith("#"):
                     continue
                 name, spans, *rest = line.split(" ")
                 deprecated = next((Version.parse(t[1:]) for t in rest if t[0] == "~"), None)
                 kinds = frozenset(next((t[1:] for t in rest if t[0] == "="), "").split("+")) - {""}
-                symbol = f"{module}.{name}" if module else name
-                yield name, Entry(symbol, tuple(map(_range, spans.split(","))), deprecated, kinds)
+                yield name, Entry(_symbol(section, name), tuple(map(_range, spans.split(","))), deprecated, kinds)
 
     def sections(self) -> Iterator[str]:
-        """The modules and classes with names on record."""
+        """The modules (and objects used like modules) with names on record."""
+        return (s for s in self._sections if not s.startswith((_OF_CLASS, _OF_FUNCTION)))
+
+    def all_sections(self) -> Iterator[str]:
+        """These, and the sections of what classes and functions lost."""
         yield from self._sections
 
     def removed(self, entry: Entry) -> Version | None:
@@ -161,10 +194,42 @@ class History:
         """The plain renames that a codemod makes: old name -> successors, the newest first."""
         return {a.symbol: a.successors for a in self.advices.values() if a.codemod == codemod and a.verb == "move"}
 
+    def has_private(self, qualified: str) -> bool | None:
+        """Whether the newest release has a private name (``jax._src.core.Trace``); None when the record does not tell.
+
+        What a private module of the newest release binds at its top level is on record, nothing about older ones.
+        """
+        parts = qualified.split(".")
+        ends = range(len(parts), 1, -1)
+        end = next((n for n in ends if ".".join(parts[:n]) in self._private), None)
+        if end is None:
+            return None
+        if end == len(parts):
+            return True
+        names = self._private[".".join(parts[:end])]
+        return True if parts[end] in names else None if "*" in names or "__getattr__" in names else False
+
+    @cached_property
+    def _private(self) -> dict[str, frozenset[str]]:
+        import gzip
+        import json
+
+        found: dict[str, frozenset[str]] = {}
+        for path in self._private_files:
+            with gzip.open(path, "rt", encoding="utf-8") as file:
+                found |= {module: frozenset(names) for module, names in json.load(file).items()}
+        return found
+
     def since(self, symbol: str) -> Version | None:
         """From which release on a name can be used up to the newest; None if the newest lacks it, or it is unknown."""
         found = self.entry(symbol)
         return found.since if found is not None and found.alive else None
+
+
+def _symbol(section: str, name: str) -> str:
+    if section.startswith(_OF_FUNCTION):
+        return f"{section.removeprefix(_OF_FUNCTION)}({name}=)"
+    return f"{section.removeprefix(_OF_CLASS)}.{name}" if section else name
 
 
 def _range(text: str) -> Range:
