@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -26,6 +27,8 @@ class Case:
     """The JAX that before.py was written for, where it does not tell."""
     verify: str
     """Why runs of the two programs differ; empty where they are equivalent."""
+    not_on: Mapping[str, str]
+    """Targets on whose JAX the result does not run, and why that is no fault."""
     before: bytes = field(repr=False)
     """The legacy program."""
     after: bytes = field(repr=False)
@@ -41,7 +44,18 @@ def load(folder: Path) -> Case:
     """Read ``case.toml`` of a fixture folder."""
     file = folder / "case.toml"
     table = tomllib.loads(file.read_text()) if file.exists() else {}
-    unknown = set(table) - {"target", "options", "allowed", "select", "expect", "devices", "executable", "legacy", "verify"}
+    unknown = set(table) - {
+        "target",
+        "options",
+        "allowed",
+        "select",
+        "expect",
+        "devices",
+        "executable",
+        "legacy",
+        "verify",
+        "not_on",
+    }
     assert not unknown, f"{file}: unknown keys {sorted(unknown)}"
     settings = Settings(
         target=Version.parse(table["target"]) if "target" in table else known_newest(),
@@ -51,7 +65,8 @@ def load(folder: Path) -> Case:
     )
     programs = [(folder / name).read_bytes() if (folder / name).exists() else b"" for name in ("before.py", "after.py")]
     expect, devices, executable = tuple(table.get("expect", ())), table.get("devices", 8), table.get("executable", True)
-    return Case(folder, settings, expect, devices, executable, table.get("legacy", "auto"), table.get("verify", ""), *programs)
+    legacy, verify, not_on = table.get("legacy", "auto"), table.get("verify", ""), table.get("not_on", {})
+    return Case(folder, settings, expect, devices, executable, legacy, verify, not_on, *programs)
 
 
 def folders(name: str) -> list[Path]:

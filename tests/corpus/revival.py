@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import shutil
 import subprocess
-import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from tests.corpus import environments
 from tests.corpus.audit import LEGACY
-from tests.corpus.fetch import Unavailable, cache
 
 HERE = Path(__file__).parent
 REQUIREMENTS = HERE / "revival.txt"
@@ -29,70 +26,7 @@ def environment() -> Path:
     Raises:
         Unavailable: there is no Python that is new enough, or pip could not install the packages.
     """
-    digest = hashlib.sha256(REQUIREMENTS.read_bytes()).hexdigest()[:12]
-    place = cache() / f"revival-{digest}"
-    if not place.is_dir():
-        _make(place)
-    return place / "bin" / "python"
-
-
-def _make(place: Path) -> None:
-    base = next((path for path in _interpreters() if _is_new_enough(path)), None)
-    if base is None:
-        raise Unavailable(f"the newest JAX needs Python {'.'.join(map(str, OLDEST_PYTHON))} or newer, and there is none")
-    place.parent.mkdir(parents=True, exist_ok=True)
-    partial = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
-    install = [
-        sys.executable,
-        "-m",
-        "pip",
-        "--python",
-        str(partial / "bin" / "python"),
-        "--disable-pip-version-check",
-        "--no-input",
-        "install",
-    ]
-    options = ["--quiet", "--no-deps", "--only-binary=:all:", "-r", str(REQUIREMENTS)]
-    try:
-        _check([str(base), "-m", "venv", "--without-pip", str(partial)], 120)
-        _check([*install, *options], 600)
-        # Nothing in it is called by a script with its path inside, so it may be moved into place.
-        partial.rename(place)
-    except (OSError, Unavailable):
-        shutil.rmtree(partial, ignore_errors=True)
-        if not place.is_dir():
-            raise
-
-
-def _check(command: list[str], timeout: float) -> None:
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise Unavailable(f"the environment with the newest JAX could not be made: {error}") from error
-    if done.returncode:
-        raise Unavailable(
-            "the environment with the newest JAX could not be made: " + " | ".join(done.stderr.strip().splitlines()[-3:])
-        )
-
-
-def _interpreters() -> Iterator[Path]:
-    """Interpreters of this machine, the one that runs the tests first."""
-    yield Path(sys.executable)
-    for minor in range(19, 10, -1):
-        found = shutil.which(f"python3.{minor}")
-        if found:
-            yield Path(found)
-    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
-    yield from sorted(pyenv.glob("versions/3.*/bin/python"), reverse=True)
-
-
-def _is_new_enough(python: Path) -> bool:
-    command = [str(python), "-c", "import sys, venv; print(*sys.version_info[:2])"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return not done.returncode and tuple(map(int, done.stdout.split())) >= OLDEST_PYTHON
+    return environments.environment("revival", REQUIREMENTS, lambda version: version >= OLDEST_PYTHON)
 
 
 Errors = Mapping[str, str]
