@@ -123,8 +123,6 @@ RENAMED: dict[str, dict[str, str]] = {
         "trace_function": "jax.profiler.annotate_function",
     },
     "jax.random": {
-        "KeyArray": "jax.Array",
-        "PRNGKeyArray": "jax.Array",
         "threefry2x32_p": "jax.extend.random.threefry2x32_p",
         "threefry_2x32": "jax.extend.random.threefry_2x32",
     },

@@ -10,7 +10,7 @@ import jax
 from jax import tree_util
 from jax._src import mesh as modern_mesh
 
-from . import arrays, functions, hostcallback, indices, pjit, pmap, positional, resources, serialization, specs, state
+from . import arrays, functions, hostcallback, indices, keys, numerics, pjit, pmap, positional, resources, scattering, serialization, specs, state
 
 Mesh = Any
 _MODERN_NAMED_SHARDING = jax.sharding.NamedSharding
@@ -314,6 +314,9 @@ _MODULES: dict[str, dict[str, object]] = {
 OBJECTS: dict[str, object] = {
     **functions.OBJECTS,
     **hostcallback.OBJECTS,
+    **numerics.OBJECTS,
+    **keys.OBJECTS,
+    **scattering.OBJECTS,
     **serialization.OBJECTS,
     **{f"{module}.{name}": value for module, names in _MODULES.items() for name, value in names.items()},
 }
