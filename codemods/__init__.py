@@ -83,11 +83,11 @@ WORDS = (
     "io_callback", "issubclass", "jax", "jax.config", "jax.ops", "jax.prng", "jax_array", "jax_parallel_functions_output_gda",
     "jaxlib", "live_buffers", "local_data", "local_shards", "make_device_array", "make_mesh", "make_sharded_device_array",
     "maps as", "maps.Mesh", "maps.mesh", "maps.thread_resources", "maps.xmap", "nojax_array",
-    "nojax_parallel_functions_output_gda", "omnistaging", "one_replica_buffer_indices", "ops.index", "out_axis_resources",
-    "outvars", "pjit", "pjit.AUTO", "pmap", "process_allgather", "pure_callback", "pxla", "random", "register", "sharded_jit",
-    "sharding_spec", "sharding_specs", "singledispatch", "singledispatchmethod", "to_py", "tree_flatten", "tree_leaves",
-    "tree_map", "tree_multimap", "tree_structure", "tree_transpose", "tree_unflatten", "treedef_is_leaf", "xla_call",
-    "xla_shape",
+    "nojax_parallel_functions_output_gda", "omnistaging", "one_replica_buffer_indices", "ops.index", "ops.scatter",
+    "out_axis_resources", "outvars", "pjit", "pjit.AUTO", "pmap", "process_allgather", "pure_callback", "pxla", "random",
+    "register", "sharded_jit", "sharding_spec", "sharding_specs", "singledispatch", "singledispatchmethod", "to_py",
+    "tree_flatten", "tree_leaves", "tree_map", "tree_multimap", "tree_structure", "tree_transpose", "tree_unflatten",
+    "treedef_is_leaf", "xla_call", "xla_shape",
 )
 # fmt: on
 """All words of these codemods, kept here so that a file without any costs no import of them (a test compares)."""

@@ -14,22 +14,6 @@ from jax import tree_util
 from jax.extend import random as generators
 
 
-def _index_function(method: str) -> Callable[..., Any]:
-    def index_function(x: Any, idx: Any, y: Any, indices_are_sorted: bool = False, unique_indices: bool = False) -> Any:
-        place = jnp.asarray(x).at[idx]
-        return getattr(place, method)(y, indices_are_sorted=indices_are_sorted, unique_indices=unique_indices)
-
-    index_function.__name__ = f"index_{method}"
-    return index_function
-
-
-index_update = _index_function("set")
-index_add = _index_function("add")
-index_mul = _index_function("multiply")
-index_min = _index_function("min")
-index_max = _index_function("max")
-
-
 def host_ids(backend: str | None = None) -> list[int]:
     """Numbers of all processes."""
     return list(range(jax.process_count(backend)))
@@ -250,11 +234,6 @@ OBJECTS: dict[str, object] = {
     "jax.numpy.in1d": in1d,
     "jax.numpy.issubsctype": issubsctype,
     "jax.numpy.msort": msort,
-    "jax.ops.index_add": index_add,
-    "jax.ops.index_max": index_max,
-    "jax.ops.index_min": index_min,
-    "jax.ops.index_mul": index_mul,
-    "jax.ops.index_update": index_update,
     "jax.random.default_prng_impl": default_prng_impl,
     "jax.random.rbg_key": rbg_key,
     "jax.random.shuffle": shuffle,
