@@ -15,7 +15,7 @@ def test_every_package_is_declared() -> None:
 
 def test_every_data_file_of_the_codemods_is_shipped() -> None:
     suffixes = {path.suffix for path in (ROOT / "codemods").iterdir() if path.is_file()}
-    assert suffixes <= {".py", ".toml", ".tsv", ".txt", ".typed", ".pyc"}
+    assert suffixes <= {".py", ".gz", ".toml", ".tsv", ".txt", ".typed", ".pyc"}
 
 
 def test_no_dependency_has_an_upper_cap() -> None:
