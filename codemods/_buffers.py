@@ -132,10 +132,13 @@ def is_shard_of_comprehension(site: AttributeSite) -> bool:
 
 def _is_pmap_result(site: AttributeSite) -> bool:
     """Whether the file shows that the array is what a pmap-ed function returned, on a JAX where that shows in the shards."""
-    made = _unpacked(site.source, site.source.value_of(site.value))
-    if not isinstance(made, ast.Call) or not site.target_has("0.4.34") or _wants_buffer(site):
-        return False
-    return any(_maps_rows(site.source, maker) for maker in _makers(site.source, made.func))
+    return site.target_has("0.4.34") and not _wants_buffer(site) and is_pmap_made(site.source, site.value)
+
+
+def is_pmap_made(source: Source, value: ast.expr) -> bool:
+    """Whether the file shows that an array is what a pmap-ed function returned, mapped in its first dimension."""
+    made = _unpacked(source, source.value_of(value))
+    return isinstance(made, ast.Call) and any(_maps_rows(source, maker) for maker in _makers(source, made.func))
 
 
 def _unpacked(source: Source, value: ast.expr) -> ast.expr:

@@ -24,6 +24,7 @@ def run(
     target: str | None = None,
     allowed: str = "review",
     options: Mapping[str, str] | None = None,
+    origin: str | None = None,
     **engine: Any,
 ) -> FileResult:
     """Run the engine on `source` (a str is dedented)."""
@@ -34,6 +35,7 @@ def run(
         ignore=frozenset(ignore),
         allowed=Applicability[allowed.upper()],
         options=tuple(sorted((options or {}).items())),
+        origin=Version.parse(origin) if origin else None,
     )
     return rewrite_source(data, settings, **engine)
 

@@ -62,6 +62,7 @@ def load(folder: Path) -> Case:
         select=frozenset(table["select"]) if "select" in table else None,
         allowed=Applicability[table.get("allowed", "review").upper()],
         options=tuple(sorted(table.get("options", {}).items())),
+        origin=Version.parse(table["from"]) if "from" in table else None,
     )
     programs = [(folder / name).read_bytes() if (folder / name).exists() else b"" for name in ("before.py", "after.py")]
     expect, devices, executable = tuple(table.get("expect", ())), table.get("devices", 8), table.get("executable", True)

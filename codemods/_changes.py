@@ -1,0 +1,92 @@
+"""What the codemods of changed behaviour share: a gate by the program's age, and small questions about calls."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from jaxmigrate.codemod import Reports, Site
+    from jaxmigrate.names import Source
+
+S = TypeVar("S", bound="Site")
+
+ARRAY = "jax.Array"
+
+
+def before(version: str) -> Callable[[Callable[[S], Reports]], Callable[[S], Reports]]:
+    """Ask a handler only for programs that are known to be older than `version`, in which the behaviour changed."""
+
+    def decorate(handler: Callable[[S], Reports]) -> Callable[[S], Reports]:
+        @functools.wraps(handler)
+        def asked(site: S) -> Reports:
+            return handler(site) if site.is_older_than(version) else None
+
+        return asked
+
+    return decorate
+
+
+def held(source: Source, *names: str) -> bool:
+    """Whether the file used one of these names when it was read: other codemods may have replaced them since."""
+    return bool((source.original or source).names(*names))
+
+
+def builtin_calls(source: Source, *names: str) -> Iterator[ast.Call]:
+    """The calls of built-in functions that nothing in the file shadows."""
+    for name in names:
+        for node in source.by_id.get(name, ()):
+            call = source.parent(node)
+            if isinstance(call, ast.Call) and call.func is node and source.lookup(name, source.scope(node))[1] is None:
+                yield call
+
+
+def has_star(call: ast.Call) -> bool:
+    """Whether arguments of the call are hidden behind ``*`` or ``**``."""
+    return any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords)
+
+
+def argument(call: ast.Call, position: int | None, name: str | None = None) -> ast.expr | None:
+    """An argument by its position or its keyword, where the call shows it."""
+    if name is not None and (keyword := next((k.value for k in call.keywords if k.arg == name), None)) is not None:
+        return keyword
+    if position is None or position >= len(call.args) or any(isinstance(a, ast.Starred) for a in call.args[: position + 1]):
+        return None
+    return call.args[position]
+
+
+def is_constant(node: ast.expr | None, value: object) -> bool:
+    """Whether `node` is this very constant."""
+    return isinstance(node, ast.Constant) and node.value is value
+
+
+def elements(node: ast.expr) -> list[ast.expr]:
+    """The classes of a tuple or ``|`` chain, flat; of a single class: itself."""
+    if isinstance(node, ast.Tuple):
+        return [e for inner in node.elts for e in elements(inner)]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        return [*elements(node.left), *elements(node.right)]
+    return [node]
+
+
+def lines(source: Source, nodes: Iterable[ast.AST], most: int = 5) -> str:
+    """``line 3``, ``lines 3, 7, 9`` or ``lines 3, 7, 9 and 4 more``, as the user has them."""
+    found = sorted({source.original_line(n) for n in nodes})
+    more = f" and {len(found) - most} more" if len(found) > most else ""
+    return f"line{'s' if len(found) > 1 else ''} {', '.join(map(str, found[:most]))}{more}"
+
+
+def first(source: Source, nodes: Iterable[ast.expr]) -> list[ast.expr]:
+    """The nodes in the order of the text, without those in quotes."""
+    return sorted((n for n in nodes if not source.is_quoted(n)), key=lambda n: (n.lineno, n.col_offset))
+
+
+def resolved_call(source: Source, node: ast.expr) -> tuple[str, ast.Call] | None:
+    """The call behind an expression and the qualified name of what it calls."""
+    made = source.value_of(node)
+    if not isinstance(made, ast.Call):
+        return None
+    qualified = source.resolve(made.func)
+    return (qualified, made) if qualified else None

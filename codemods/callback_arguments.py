@@ -1,0 +1,135 @@
+"""Host callbacks are given `jax.Array` since 0.4.27, and `pure_callback` under vmap must say how since 0.6.0.
+
+https://docs.jax.dev/en/latest/_autosummary/jax.pure_callback.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from jaxmigrate.codemod import REVIEW, UNSAFE, CallSite, Codemod, EditCall, InsertBefore, Reports, Rewrite, Template
+
+from ._changes import before, builtin_calls, elements
+
+if TYPE_CHECKING:
+    from jaxmigrate.names import Source
+
+codemod = Codemod(
+    "callback-arguments",
+    summary="host callbacks are given jax.Array, and say how they are mapped by vmap",
+    since="0.4.27",
+    deprecated=None,
+    removed=None,
+    link="https://docs.jax.dev/en/latest/_autosummary/jax.pure_callback.html",
+    words=frozenset({"pure_callback", "io_callback", "callback", "debug_callback"}),
+    applicability=UNSAFE,
+)
+
+_CALLBACKS = {
+    "jax.pure_callback": "callback", "jax.experimental.io_callback": "callback", "jax.debug.callback": "callback",
+}  # fmt: skip
+
+
+@codemod.call(*_CALLBACKS)
+@before("0.4.27")
+def arguments(site: CallSite) -> Reports:
+    """A callback that asks whether it was given an array of NumPy."""
+    function = _function(site)
+    if function is None:
+        return None
+    tests = list(_numpy_tests(site.source, function))
+    if not tests:
+        return None
+    name = tests[0].args[0]
+    assert isinstance(name, ast.Name)
+    message = f"a host callback is given a jax.Array since 0.4.27, and was given an array of NumPy: {name.id}"
+    if isinstance(function, ast.Lambda) or any(_is_made_numpy(site.source, function, t) for t in tests):
+        return None if not isinstance(function, ast.Lambda) else site.manual(message, tests[0])
+    names = sorted({t.args[0].id for t in tests if isinstance(t.args[0], ast.Name)})
+    line = "\n".join(f"{n} = {{numpy.asarray}}({n})" for n in names)
+    return Rewrite(message, REVIEW, (InsertBefore(_first_statement(function), Template(line)),), tests[0])
+
+
+def _function(site: CallSite) -> ast.FunctionDef | ast.Lambda | None:
+    """The callback, if it is defined in this file."""
+    given = site.positional()[0] if site.positional() else (k.value if (k := site.keyword("callback")) else None)
+    made = site.source.value_of(given) if given is not None else None
+    if isinstance(made, ast.Lambda):
+        return made
+    if not isinstance(made, ast.Name):
+        return None
+    bindings, _ = site.source.lookup(made.id, site.source.scope(made))
+    found = bindings[0].node if len(bindings) == 1 else None
+    return found if isinstance(found, ast.FunctionDef) else None
+
+
+def _numpy_tests(source: Source, function: ast.FunctionDef | ast.Lambda) -> Iterator[ast.Call]:
+    """``isinstance(x, np.ndarray)`` for a parameter of the callback, without jax.Array beside it."""
+    parameters = {a.arg for a in (*function.args.posonlyargs, *function.args.args)}
+    for call in builtin_calls(source, "isinstance"):
+        if source.function(call) is not function or len(call.args) != 2:
+            continue
+        classes = {source.resolve(e) for e in elements(call.args[1])}
+        given = call.args[0]
+        if isinstance(given, ast.Name) and given.id in parameters and "numpy.ndarray" in classes and not classes & _ARRAYS:
+            yield call
+
+
+_ARRAYS = {"jax.Array", "jax.numpy.ndarray"}
+
+
+def _is_made_numpy(source: Source, function: ast.FunctionDef, test: ast.Call) -> bool:
+    """Whether the parameter is assigned anew before it is asked."""
+    name = test.args[0]
+    assert isinstance(name, ast.Name)
+    stores = (n for n in source.by_id.get(name.id, ()) if isinstance(n.ctx, ast.Store) and source.function(n) is function)
+    return any(True for _ in stores)
+
+
+def _first_statement(function: ast.FunctionDef) -> ast.stmt:
+    """The first statement behind the docstring."""
+    body = function.body
+    is_text = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant) and isinstance(body[0].value.value, str)
+    return body[1] if is_text and len(body) > 1 else body[0]
+
+
+@codemod.call("jax.pure_callback")
+@before("0.6.0")
+def mapped(site: CallSite) -> Reports:
+    """The default under vmap was to call once for each element."""
+    if site.partial or site.keyword("vmap_method") is not None or site.keyword("vectorized") is not None:
+        return None
+    if any(k.arg is None for k in site.node.keywords):
+        return None
+    why = "pure_callback under vmap raises without vmap_method since 0.6.0, and was called for one element after the other"
+    evidence = _vmap_around(site)
+    if not site.target_has("0.4.34"):
+        return site.manual(f"{why}: vmap_method='sequential' from 0.4.34 on") if evidence else None
+    change = EditCall(site.node, append=(("vmap_method", Template('"sequential"')),))
+    if evidence:
+        return Rewrite(f"{why}; {evidence}", REVIEW, (change,), requires="0.4.34")
+    return Rewrite(f"{why}; this keeps it so, in case {_around(site)} is mapped", UNSAFE, (change,), requires="0.4.34")
+
+
+def _around(site: CallSite) -> str:
+    function = site.source.function(site.node)
+    return function.name if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) else "the code"
+
+
+def _vmap_around(site: CallSite) -> str:
+    """The function around the call that this file gives to vmap, in words."""
+    source = site.source
+    function = source.function(site.node)
+    while function is not None:
+        for node in source.names("jax.vmap"):
+            call = source.parent(node)
+            given = call.args[0] if isinstance(call, ast.Call) and call.func is node and call.args else None
+            if given is function or (isinstance(given, ast.Name) and given.id == getattr(function, "name", "")):
+                return f"{getattr(function, 'name', 'the function')} is mapped in line {source.original_line(node)}"
+            if node in getattr(function, "decorator_list", ()) or call in getattr(function, "decorator_list", ()):
+                return f"{getattr(function, 'name', 'the function')} is decorated with {source.segment(node)}"
+        parent = source.parent(function)
+        function = source.function(parent) if parent is not None else None
+    return ""

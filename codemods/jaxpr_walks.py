@@ -1,0 +1,193 @@
+"""What code that walks a jaxpr meets: the primitive `pjit` is called `jit` since 0.7.0, jaxprs cannot be changed since 0.4.2.
+
+https://docs.jax.dev/en/latest/changelog.html (0.4.2, 0.7.0)
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from jaxmigrate.codemod import (
+    REVIEW,
+    AttributeSite,
+    Codemod,
+    FileSite,
+    NameSite,
+    ReplaceText,
+    Report,
+    Reports,
+    Rewrite,
+    StringSite,
+)
+
+from ._changes import before, elements
+
+if TYPE_CHECKING:
+    from jaxmigrate.names import Source
+
+codemod = Codemod(
+    "jaxpr-walks",
+    summary="the primitive of jit is called jit, and was pjit; jaxprs are immutable and all alike",
+    since="0.7.0",
+    deprecated=None,
+    removed=None,
+    link="https://docs.jax.dev/en/latest/changelog.html",
+    words=frozenset({"pjit", "xla_call", "eqns", "invars", "outvars", "constvars", "ClosedJaxpr"}),
+    applicability=REVIEW,
+)
+
+_RENAMED = "the primitive of jax.jit is called jit since 0.7.0, and was pjit"
+_OLDER = (
+    "the primitive of jax.jit is called jit since 0.7.0, pjit from 0.4.4 on and xla_call before; "
+    "its body is the closed jaxpr params['jaxpr']"
+)
+
+
+@codemod.string("pjit", "xla_call")
+@before("0.7.0")
+def primitive_name(site: StringSite) -> Reports:
+    """A name that is compared with that of a primitive."""
+    if site.value not in ("pjit", "xla_call"):
+        return None
+    parent = site.parent()
+    if isinstance(parent, ast.MatchValue):
+        return _matched(site, parent)
+    if isinstance(parent, ast.Compare):
+        return _compared(site, parent, site.node)
+    if isinstance(parent, (ast.Tuple, ast.List, ast.Set)):
+        return _listed(site, parent)
+    if not isinstance(parent, ast.Dict) or site.node not in parent.keys or not _names_primitives(site.source):
+        return None
+    if any(k is not None and _is_jit(k) for k in parent.keys):
+        return None
+    return site.manual(f"{_RENAMED}: if this is asked with names of primitives, it needs an entry for jit")
+
+
+def _compared(site: StringSite, compare: ast.Compare, own: ast.expr) -> Reports:
+    """``name == "pjit"`` asks for both; the file may do so already."""
+    source = site.source
+    other = compare.left if own in compare.comparators else compare.comparators[0]
+    if len(compare.ops) != 1 or not isinstance(compare.ops[0], (ast.Eq, ast.NotEq)) or not _is_name(source, other):
+        return None
+    if _asks_for_jit(source, compare, other):
+        return None
+    if site.value == "xla_call":
+        return site.manual(_OLDER, compare)
+    operator = "in" if isinstance(compare.ops[0], ast.Eq) else "not in"
+    change = site.replace(f'{{name}} {operator} ("pjit", "jit")', compare, name=other)
+    return Rewrite(_RENAMED, REVIEW, (change,), compare)
+
+
+def _asks_for_jit(source: Source, compare: ast.Compare, other: ast.expr) -> bool:
+    """Whether a comparison of the same name with ``"jit"`` stands beside."""
+    around = source.parent(compare)
+    wanted = ast.dump(other)
+    compares = [n for n in ast.walk(around) if isinstance(n, ast.Compare)] if isinstance(around, ast.BoolOp) else []
+    return any(ast.dump(c.left) == wanted and any(_is_jit(n) for n in ast.walk(c)) for c in compares)
+
+
+def _is_jit(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and node.value == "jit"
+
+
+def _listed(site: StringSite, names: ast.Tuple | ast.List | ast.Set) -> Reports:
+    """``name in ("pjit", "xla_call")``: one more name."""
+    source = site.source
+    compare = source.parent(names)
+    bound = isinstance(compare, ast.Assign) and len(compare.targets) == 1 and isinstance(compare.targets[0], ast.Name)
+    if isinstance(compare, ast.Call) and getattr(compare.func, "id", "") in ("frozenset", "set", "tuple"):
+        bound = isinstance(source.parent(compare), ast.Assign)
+    if any(_is_jit(e) for e in names.elts) or (site.value == "xla_call" and any(_is_pjit(e) for e in names.elts)):
+        return None
+    tested = isinstance(compare, ast.Compare) and names in compare.comparators and _is_name(source, compare.left)
+    if not tested and not (bound and _names_primitives(source)):
+        return None
+    if site.value == "xla_call":
+        return site.manual(_OLDER)
+    start, end = source.span(site.node)
+    text = source.segment(site.node)
+    return Rewrite(_RENAMED, REVIEW, (ReplaceText(start, end, f"{text}, {text.replace('pjit', 'jit')}"),))
+
+
+def _is_pjit(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value == "pjit"
+
+
+def _matched(site: StringSite, pattern: ast.MatchValue) -> Reports:
+    """``case "pjit":``."""
+    source = site.source
+    match = next((a for a in source.ancestors(pattern) if isinstance(a, ast.Match)), None)
+    if match is None or not _is_name(source, match.subject):
+        return None
+    if any(_is_jit(n) for case in match.cases for n in ast.walk(case.pattern)):
+        return None
+    if site.value == "xla_call":
+        return site.manual(_OLDER)
+    start, end = source.span(site.node)
+    text = source.segment(site.node)
+    return Rewrite(_RENAMED, REVIEW, (ReplaceText(start, end, f"{text} | {text.replace('pjit', 'jit')}"),))
+
+
+def _is_name(source: Source, node: ast.expr) -> bool:
+    """``eqn.primitive.name``, ``prim.name``, ``str(eqn.primitive)``, or a name for one."""
+    value = source.value_of(node)
+    if isinstance(value, ast.Call) and getattr(value.func, "id", "") == "str" and value.args:
+        value = value.args[0]
+        return _is_primitive(source, value)
+    return isinstance(value, ast.Attribute) and value.attr == "name" and _is_primitive(source, value.value)
+
+
+def _is_primitive(source: Source, node: ast.expr) -> bool:
+    value = source.value_of(node)
+    leaf = value.attr if isinstance(value, ast.Attribute) else value.id if isinstance(value, ast.Name) else ""
+    return "prim" in leaf.lower()
+
+
+def _names_primitives(source: Source) -> bool:
+    """Whether the file asks a primitive for its name."""
+    return any(_is_primitive(source, a.value) for a in source.by_attribute.get("name", ()))
+
+
+@codemod.attribute("eqns", "invars", "outvars", "constvars")
+@before("0.4.2")
+def assigned(site: AttributeSite) -> Reports:
+    """``jaxpr.eqns = ...``."""
+    leaf = site.text(site.value).rpartition(".")[2].lower()
+    if not site.assignment or "jaxpr" not in leaf:
+        return None
+    new = f"{site.text(site.value)}.replace({site.symbol}=...)"
+    return site.manual(f"a jaxpr cannot be changed since 0.4.2: make another with {new}")
+
+
+@codemod.name_("jax.core.ClosedJaxpr", "jax.extend.core.ClosedJaxpr", "jax._src.core.ClosedJaxpr")
+@before("0.11.0")
+def closed(site: NameSite) -> Reports:
+    """Open and closed jaxprs are of one class."""
+    if site.role != "isinstance" or site.quoted:
+        return None
+    source = site.source
+    call = next(a for a in source.ancestors(site.node) if isinstance(a, ast.Call))
+    opened = source.names(*(f"{m}.Jaxpr" for m in ("jax.core", "jax.extend.core", "jax._src.core")))
+    if any(e in opened for e in elements(call.args[1])):
+        return None  # both are meant
+    return site.manual(
+        "ClosedJaxpr is Jaxpr since 0.11.0, so that this is true for open jaxprs too (eqn.params['call_jaxpr'], x.jaxpr); "
+        "where the two go different ways, test for constvars or consts",
+        call,
+    )
+
+
+@codemod.file
+@before("0.7.0")
+def parts_of_text(site: FileSite) -> Iterator[Report]:
+    """``"pjit[" in str(jaxpr)`` and other pieces of a printed jaxpr."""
+    for node in site.source.strings:
+        if isinstance(node.value, str) and re.search(r"(?<![\w.])pjit\[", node.value) and not _is_docstring(site.source, node):
+            yield site.manual('a jaxpr prints the call of a jit-ed function as "jit[", and printed "pjit["', node)
+
+
+def _is_docstring(source: Source, node: ast.Constant) -> bool:
+    return isinstance(source.parent(node), ast.Expr)

@@ -1,0 +1,183 @@
+"""`PartitionSpec` is no tuple since 0.6.1, and equals none since 0.10.0.
+
+Its elements can still be read, sliced and counted. https://docs.jax.dev/en/latest/changelog.html (0.6.1, 0.10.0)
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from jaxmigrate.codemod import REVIEW, UNSAFE, Codemod, FileSite, NameSite, ReplaceExpr, Report, Reports, Rewrite, Site
+
+from ._changes import before, builtin_calls, elements
+
+if TYPE_CHECKING:
+    from jaxmigrate.model import Applicability
+    from jaxmigrate.names import Source
+
+codemod = Codemod(
+    "partition-spec-tuple",
+    summary="PartitionSpec is no tuple any more: isinstance, comparisons and tuple arithmetic",
+    since="0.6.1",
+    deprecated=None,
+    removed=None,
+    link="https://docs.jax.dev/en/latest/changelog.html",
+    words=frozenset({"jax"}),
+    applicability=UNSAFE,
+)
+
+_SPEC = "jax.sharding.PartitionSpec"
+_NAMES = frozenset({"spec", "pspec", "partition_spec", "pspecs", "sharding_spec", "p_spec"})
+
+
+@codemod.file
+@before("0.6.1")
+def tuple_tests(site: FileSite) -> Iterator[Report]:
+    """``isinstance(spec, tuple)``."""
+    source = site.source
+    for call in builtin_calls(source, "isinstance"):
+        if len(call.args) != 2 or not any(_is_builtin(source, e, "tuple") for e in elements(call.args[1])):
+            continue
+        if any(_is_spec_class(source, e) for e in elements(call.args[1])) or _asks_both(source, call):
+            continue
+        if (certainty := _certainty(site, call.args[0])) is None:
+            continue
+        holes = {f"class{i}": e for i, e in enumerate(elements(call.args[1]))}
+        text = ", ".join(f"{{{name}}}" for name in holes)
+        change = site.replace(f"({text}, {{{_SPEC}}})", call.args[1], **holes)
+        assumed = "" if certainty is REVIEW else f", assuming that {site.text(call.args[0])} may be one"
+        yield Rewrite(f"a PartitionSpec is no tuple since 0.6.1{assumed}", certainty, (change,), call)
+
+
+@codemod.file
+@before("0.10.0")
+def arithmetic_and_comparisons(site: FileSite) -> Iterator[Report]:
+    """``spec == ("x",)``, ``spec + ("x",)``, ``spec * 2`` and ``spec < other``."""
+    for node in ast.walk(site.node):
+        if isinstance(node, ast.Compare) and len(node.ops) == 1:
+            yield from _compared(site, node)
+        elif isinstance(node, ast.BinOp) and site.is_older_than("0.6.1"):
+            yield from _computed(site, node)
+
+
+def _compared(site: FileSite, node: ast.Compare) -> Iterator[Report]:
+    source, (left, right) = site.source, (node.left, node.comparators[0])
+    if isinstance(node.ops[0], (ast.Lt, ast.LtE, ast.Gt, ast.GtE)):
+        if site.is_older_than("0.6.1") and is_spec(site, left) and is_spec(site, right):
+            changes = tuple(site.replace("tuple({x})", side, x=side) for side in (left, right))
+            yield Rewrite("a PartitionSpec is no tuple since 0.6.1 and has no order", REVIEW, changes, node)
+        return
+    if not isinstance(node.ops[0], (ast.Eq, ast.NotEq)):
+        return
+    for spec, other in ((left, right), (right, left)):
+        if is_spec(site, spec) and _is_tuple(source, other):
+            change = _as_spec(site, other)
+            yield Rewrite("a PartitionSpec equals no tuple since 0.10.0", REVIEW, (change,), node)
+
+
+def _as_spec(site: FileSite, node: ast.expr) -> ReplaceExpr:
+    """A tuple as the spec of its elements."""
+    if isinstance(node, ast.Tuple) and not any(isinstance(e, ast.Starred) for e in node.elts):
+        holes = {f"axis{i}": e for i, e in enumerate(node.elts)}
+        return site.replace(f"{{{_SPEC}}}({', '.join(f'{{{h}}}' for h in holes)})", node, **holes)
+    return site.replace(f"{{{_SPEC}}}(*{{axes}})", node, axes=node)
+
+
+def _computed(site: FileSite, node: ast.BinOp) -> Iterator[Report]:
+    source = site.source
+    sides = [s for s in (node.left, node.right) if is_spec(site, s)]
+    if not sides or isinstance(source.parent(node), (ast.Starred, ast.BinOp)):
+        return
+    changes = tuple(site.replace("tuple({x})", s, x=s) for s in sides)
+    if isinstance(node.op, ast.Mult):
+        yield Rewrite("a PartitionSpec is no tuple since 0.6.1 and cannot be repeated", REVIEW, changes, node)
+    elif isinstance(node.op, ast.Add) and not _is_looked_through(source, node):
+        yield Rewrite("a sum with a PartitionSpec is a PartitionSpec since 0.6.1, no tuple", UNSAFE, changes, node)
+
+
+def _is_looked_through(source: Source, node: ast.BinOp) -> bool:
+    """Whether only the elements of a sum are asked for, as in ``len(spec + more)`` and ``for axis in spec + more``."""
+    parent = source.parent(node)
+    if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name):
+        return parent.func.id in ("tuple", "list", "len", "set", "enumerate", "zip", "sorted", "any", "all", "iter")
+    if isinstance(parent, (ast.For, ast.comprehension)):
+        return parent.iter is node
+    return isinstance(parent, ast.Subscript) or (isinstance(parent, ast.Compare) and not _is_equality(parent))
+
+
+def _is_equality(node: ast.Compare) -> bool:
+    return any(isinstance(op, (ast.Eq, ast.NotEq)) for op in node.ops)
+
+
+@codemod.name_(_SPEC, "jax.experimental.PartitionSpec", "jax.experimental.pjit.PartitionSpec", "jax.P")
+@before("0.6.1")
+def subclass(site: NameSite) -> Reports:
+    """A class of one's own cannot derive from it."""
+    if site.role != "base-class":
+        return None
+    return site.manual("PartitionSpec cannot be subclassed any more: keep a spec in a field, or make it by a function")
+
+
+@codemod.name_("json.dumps", "json.dump")
+@before("0.6.1")
+def dumped(site: NameSite) -> Reports:
+    """JSON knew it as a tuple."""
+    call = site.parent()
+    if not isinstance(call, ast.Call) or call.func is not site.node or not call.args or not is_spec(site, call.args[0]):
+        return None
+    change = site.replace("tuple({x})", call.args[0], x=call.args[0])
+    return Rewrite("a PartitionSpec is no tuple since 0.6.1, and json cannot write it", REVIEW, (change,), call.args[0])
+
+
+def is_spec(site: Site, node: ast.expr) -> bool:
+    """Whether the file shows that a value is a PartitionSpec; a sum with one is, unless it is made a tuple here."""
+    source, value = site.source, site.source.value_of(node)
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
+        return site.settings.allowed < UNSAFE and (is_spec(site, value.left) or is_spec(site, value.right))
+    if isinstance(value, ast.Call) and any(_is_builtin(source, value.func, name) for name in ("tuple", "list", "sorted")):
+        return False
+    kind = source.infer(node)
+    if kind is not None:
+        return kind == _SPEC
+    return isinstance(value, ast.Attribute) and value.attr == "spec" and _is_sharding(source, value.value)
+
+
+def _is_sharding(source: Source, node: ast.expr) -> bool:
+    """``x.sharding``, or a NamedSharding."""
+    is_member = isinstance(node, ast.Attribute) and node.attr == "sharding"
+    return (is_member and source.resolve(node) is None) or (source.infer(node) or "").startswith("jax.sharding.")
+
+
+def _certainty(site: FileSite, node: ast.expr) -> Applicability | None:
+    """Review for a value that is a spec, unsafe for one that is called so, None for all others."""
+    source = site.source
+    if is_spec(site, node):
+        return REVIEW
+    named = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    speaks = source.mentions("PartitionSpec") and source.infer(node) is None
+    return UNSAFE if speaks and named.lower().lstrip("_") in _NAMES else None
+
+
+def _asks_both(source: Source, call: ast.Call) -> bool:
+    """Whether the same condition asks for PartitionSpec too."""
+    around = source.parent(call)
+    return isinstance(around, ast.BoolOp) and any(_is_spec_class(source, n) for n in ast.walk(around))
+
+
+def _is_spec_class(source: Source, node: ast.AST) -> bool:
+    named = source.resolve(node) if isinstance(node, (ast.Name, ast.Attribute)) else None
+    return named is not None and source.facts.canonical(named) == _SPEC
+
+
+def _is_builtin(source: Source, node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name and source.lookup(name, source.scope(node))[1] is None
+
+
+def _is_tuple(source: Source, node: ast.expr) -> bool:
+    """A tuple by its looks, or a name for one."""
+    value = source.value_of(node)
+    return isinstance(value, ast.Tuple) or (
+        isinstance(value, ast.Call) and _is_builtin(source, value.func, "tuple") and len(value.args) < 2
+    )

@@ -1,0 +1,72 @@
+"""What devices, shardings and abstract values print: code and tests that compare or take apart such text.
+
+https://docs.jax.dev/en/latest/changelog.html (0.6.1, 0.9.1, 0.10.0)
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from jaxmigrate.codemod import MANUAL, Codemod, Reports, StringSite
+
+from ._arrays import uses_jax
+
+if TYPE_CHECKING:
+    from jaxmigrate.names import Source
+
+codemod = Codemod(
+    "printed-forms",
+    summary="devices, PartitionSpecs and abstract values print otherwise",
+    since="0.6.1",
+    deprecated=None,
+    removed=None,
+    link="https://docs.jax.dev/en/latest/changelog.html",
+    words=frozenset({"TFRT_CPU_", "ShapedArray(", "PartitionSpec("}),
+    applicability=MANUAL,
+)
+
+_FORMS = {
+    "TFRT_CPU_": (
+        "0.10.0",
+        re.compile(r"TFRT_CPU_"),
+        'str of a CPU device is "cpu:0" since 0.10.0, and was "TFRT_CPU_0": ask for its id',
+    ),
+    "ShapedArray(": (
+        "0.6.1",
+        re.compile(r"ShapedArray\(\w+\["),
+        'str of an abstract value is "float32[2]" since 0.6.1, and was "ShapedArray(float32[2])": ask for shape and dtype',
+    ),
+    "PartitionSpec(": (
+        "0.9.1",
+        re.compile(r"PartitionSpec\((?:'|None|\()"),
+        "a PartitionSpec prints as P('x',) since 0.9.1, and as PartitionSpec('x',) before: compare the spec itself",
+    ),
+}
+
+_SEARCHES = frozenset({
+    "startswith", "endswith", "replace", "removeprefix", "match", "search", "fullmatch", "find", "index", "split", "count", "sub",
+})  # fmt: skip
+
+
+@codemod.string(*_FORMS)
+def text(site: StringSite) -> Reports:
+    """A string that is compared, searched for or expected."""
+    release, form, message = _FORMS[site.symbol]
+    if not site.is_older_than(release) or not form.search(site.value) or not uses_jax(site.source):
+        return None
+    return site.manual(message) if _is_expected(site.source, site.node) else None
+
+
+def _is_expected(source: Source, node: ast.AST) -> bool:
+    """Whether the text is one side of a comparison, or an argument of an assertion or of a search."""
+    parent = source.parent(node)
+    if isinstance(parent, ast.Compare):
+        return True
+    if isinstance(parent, (ast.JoinedStr, ast.List, ast.Tuple, ast.Set, ast.BinOp)):
+        return _is_expected(source, parent)
+    if not isinstance(parent, ast.Call):
+        return False
+    called = parent.func.attr if isinstance(parent.func, ast.Attribute) else getattr(parent.func, "id", "")
+    return called.startswith(("assert", "raises")) or called in _SEARCHES

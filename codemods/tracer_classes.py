@@ -1,0 +1,99 @@
+"""The classes of tracers are no subclasses of `jax.Array` since 0.8.2: `issubclass` and `singledispatch` pass them by.
+
+`isinstance(x, jax.Array)` is as true for tracers as ever. https://docs.jax.dev/en/latest/changelog.html (0.8.2)
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from jaxmigrate.codemod import REVIEW, Codemod, NameSite, Reports, Rewrite
+
+from ._arrays import DEVICE_ARRAYS, SHARDED_DEVICE_ARRAYS, typed
+from ._changes import before, elements, held
+
+if TYPE_CHECKING:
+    from jaxmigrate.names import Source
+
+codemod = Codemod(
+    "tracer-classes",
+    summary="issubclass and singledispatch do not take tracers for jax.Array any more",
+    since="0.8.2",
+    deprecated=None,
+    removed=None,
+    link="https://docs.jax.dev/en/latest/changelog.html",
+    words=frozenset({"issubclass", "singledispatch", "singledispatchmethod", "register"}),
+    applicability=REVIEW,
+)
+
+_ARRAYS = ("jax.Array", "jax.numpy.ndarray")
+_TRACERS = ("jax.core.Tracer", "jax.extend.core.Tracer", "jax._src.core.Tracer")
+_WHY = "classes of tracers are no subclasses of jax.Array since 0.8.2"
+
+
+@codemod.name_(*_ARRAYS)
+@before("0.8.2")
+def array_class(site: NameSite) -> Reports:
+    """A test or a registration of the class; where it may stand for an old class, that never meant tracers."""
+    if site.quoted or (site.source.original is not None and held(site.source, *DEVICE_ARRAYS, *SHARDED_DEVICE_ARRAYS)):
+        return None
+    if site.role == "issubclass":
+        return _issubclass(site)
+    return _registered(site) if site.role == "register" else None
+
+
+def _issubclass(site: NameSite) -> Reports:
+    source = site.source
+    call = next(a for a in source.ancestors(site.node) if isinstance(a, ast.Call))
+    if len(call.args) != 2 or site.node not in elements(call.args[1]) or _first(source, call) is not site.node:
+        return None  # once for a test
+    if any(source.resolve(e) in _TRACERS for e in elements(call.args[1])):
+        return None
+    value = typed(call.args[0])
+    if value is None:
+        return site.manual(
+            f"{_WHY}: if {site.text(call.args[0])} may be one, also ask for jax.core.Tracer, or ask a value with isinstance", call
+        )
+    change = site.replace("isinstance({x}, {classes})", call, x=value, classes=call.args[1])
+    return Rewrite(f"{_WHY}; isinstance takes tracers for arrays as before", REVIEW, (change,), call)
+
+
+def _first(source: Source, call: ast.Call) -> ast.expr | None:
+    return next((e for e in elements(call.args[1]) if source.resolve(e) in _ARRAYS), None)
+
+
+def _registered(site: NameSite) -> Reports:
+    """``@f.register(jax.Array)`` of a singledispatch function."""
+    source, call = site.source, site.parent()
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.args[:1] != [site.node]:
+        return None
+    if not _is_dispatcher(source, call.func.value) or _has_tracers(source, call.func):
+        return None
+    message = f"{_WHY}: singledispatch gives them to the default function"
+    if not site.target_has("0.7.0"):  # Python 3.11, whose register takes a union, is not certain before
+        return site.manual(f"{message}; register the function for jax.core.Tracer too")
+    return Rewrite(f"{message} unless they are registered too", REVIEW, (site.replace("{a} | {jax.core.Tracer}", a=site.node),))
+
+
+def _has_tracers(source: Source, register: ast.Attribute) -> bool:
+    """Whether the dispatcher has a function for tracers already."""
+    dispatcher = source.segment(register)
+    calls = (c for n in source.names(*_TRACERS) for c in source.ancestors(n) if isinstance(c, ast.Call))
+    return any(source.segment(c.func) == dispatcher for c in calls)
+
+
+def _is_dispatcher(source: Source, node: ast.expr) -> bool:
+    """Whether a function of this file is decorated with singledispatch, or made by it."""
+    made = source.value_of(node)
+    if isinstance(made, ast.Call):
+        return _is_singledispatch(source, made.func)
+    if not isinstance(made, ast.Name):
+        return False
+    bindings, _ = source.lookup(made.id, source.scope(made))
+    definitions = [b.node for b in bindings if isinstance(b.node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    return any(_is_singledispatch(source, d) for definition in definitions for d in definition.decorator_list)
+
+
+def _is_singledispatch(source: Source, node: ast.expr) -> bool:
+    return source.resolve(node) in ("functools.singledispatch", "functools.singledispatchmethod")
