@@ -19,7 +19,7 @@ from jaxmigrate.imports import MoveImport, exported, is_used, local_name
 from jaxmigrate.model import Applicability, Severity, Version
 from jaxmigrate.names import Binding, Resolved, Source
 from jaxmigrate.renames import Proposal
-from jaxmigrate.sites import has_stand_in
+from jaxmigrate.sites import has_stand_in, imported_name
 
 REMOVED, DEPRECATED, UNKNOWN = "removed-names", "deprecated-names", "unknown-names"
 """The codemods under whose names this is reported; without them, it is not."""
@@ -28,20 +28,61 @@ _LINES = 8
 """Lines of uses that a finding at an import names."""
 
 
-def complete(
-    source: Source, codemods: Sequence[Codemod], target: Version, found: Sequence[Proposal], emitted: frozenset[str]
-) -> list[Proposal]:
-    """What the codemods of these names say about every place that nothing in `found` speaks of.
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What of the run bears on what there is to say."""
 
-    `emitted` are names that the run itself wrote: that they are newer than the target was said with the edit.
-    """
+    target: Version
+    emitted: frozenset[str] = frozenset()
+    """Names that the run itself wrote: that they are newer than the target, say, was said with the edit."""
+    ignored: tuple[Codemod, ...] = ()
+    """The user wants to hear nothing of the names that these deal with."""
+
+
+def complete(
+    source: Source, codemods: Sequence[Codemod], found: Sequence[Proposal], circumstances: Circumstances
+) -> list[Proposal]:
+    """What the codemods of these names say about every place that nothing in `found` speaks of."""
     chosen = {c.name for c in codemods} & {REMOVED, DEPRECATED, UNKNOWN}
     if not chosen:
         return []
-    look = _Look(source, source.facts.history, target, _Covered(source, found), emitted)
+    look = _Look(source, source.facts.history, circumstances, _Covered(source, found))
     proposals = [*look.imports(), *look.stars()]
     proposals += [*look.chains(proposals), *look.strings()]
-    return [p for p in proposals if p.codemod in chosen]
+    return [p for p in proposals if p.codemod in chosen and not _is_ignored(p.symbol, source.facts.history, circumstances)]
+
+
+def _is_ignored(symbol: str, history: History, circumstances: Circumstances) -> bool:
+    if not circumstances.ignored:
+        return False
+    advice = history.advice(symbol)
+    return any(
+        symbol in codemod.moves
+        or symbol in codemod.names
+        or symbol in codemod.calls
+        or (advice and advice.codemod == codemod.name)
+        for codemod in circumstances.ignored
+    )
+
+
+def youngest(source: Source) -> Version | None:
+    """The oldest JAX that has every living name which the file uses and nothing guards."""
+    history = source.facts.history
+    look = _Look(source, history, Circumstances(history.versions[-1]), _Covered(source, ())) if history.versions else None
+    born: dict[str, tuple[Version, ast.AST]] = {}
+    for node, qualified in look.names() if look is not None else ():
+        for symbol in _prefixes(qualified):
+            if (entry := history.entry(symbol)) is not None and entry.alive:
+                born.setdefault(symbol, (entry.since, node))
+    for symbol, (since, node) in sorted(born.items(), key=lambda item: item[1][0], reverse=True):
+        if not guards.waits(source, node, symbol):
+            return since
+    return None
+
+
+def _prefixes(qualified: str) -> Iterator[str]:
+    parts = qualified.split(".")
+    return (".".join(parts[:end]) for end in range(2, len(parts) + 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,15 +161,27 @@ def _below(name: str, root: str) -> bool:
 class _Look:
     source: Source
     history: History
-    target: Version
+    circumstances: Circumstances
     covered: _Covered
-    emitted: frozenset[str]
+
+    @property
+    def target(self) -> Version:
+        return self.circumstances.target
 
     def judged(self, qualified: str, *, as_module: bool = False) -> Verdict | None:
         verdict = judge(self.history, qualified, self.target, as_module=as_module)
-        if verdict is not None and verdict.fate in (Fate.NEWER, Fate.DEPRECATED) and verdict.symbol in self.emitted:
-            return None
-        return verdict
+        if verdict is None or verdict.fate in (Fate.GONE, Fate.UNKNOWN):
+            return verdict
+        return None if verdict.symbol in self.circumstances.emitted else verdict
+
+    def names(self) -> Iterator[tuple[ast.AST, str]]:
+        """Every place that takes a name of the library, and the name."""
+        for statement in self.source.imports:
+            for alias in statement.names:
+                if alias.name != "*" and self._is_ours(qualified := imported_name(self.source, statement, alias)):
+                    yield alias, qualified
+        for place in self._places():
+            yield place.node, place.qualified
 
     def imports(self) -> Iterator[Proposal]:
         """Imports of names and modules that are at fault."""
@@ -140,13 +193,11 @@ class _Look:
 
     def _import(self, statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> Iterator[Proposal]:
         source = self.source
+        qualified = imported_name(source, statement, alias)
         if isinstance(statement, ast.Import):
-            qualified = alias.name
             verdict = self.judged(qualified, as_module=True)
         else:
-            module = source.absolute(statement.module, statement.level)
-            qualified = f"{module}.{alias.name}"
-            verdict = self.judged(qualified) or self.judged(module, as_module=True)
+            verdict = self.judged(qualified) or self.judged(qualified.rpartition(".")[0], as_module=True)
         if verdict is None or self.covered.alias(statement, alias, qualified):
             return
         symbol = verdict.symbol if verdict.fate is Fate.GONE else verdict.root

@@ -16,7 +16,7 @@ from functools import partial
 
 from jaxmigrate import codemod as api
 from jaxmigrate.codemod import Codemod
-from jaxmigrate.completeness import complete
+from jaxmigrate.completeness import Circumstances, complete, youngest
 from jaxmigrate.document import Document, DocumentError
 from jaxmigrate.edits import EditError, Renderer, apply, swallow_blank_lines
 from jaxmigrate.gate import holds_word
@@ -73,12 +73,12 @@ def rewrite_source(
         return FileResult(path, Status.FAILED, reason=f"internal error: {error}")
     findings = tuple(sorted(run.findings, key=lambda f: (f.position.line, f.position.column, f.codemod, f.message)))
     if after == document.utf8:
-        return FileResult(path, Status.UNCHANGED, findings=findings, facts=tuple(run.facts))
+        return FileResult(path, Status.UNCHANGED, findings=findings, facts=tuple(run.facts), uses=run.uses)
     try:
         encoded = document.encode_utf8(after)
     except UnicodeEncodeError:
         return FileResult(path, Status.FAILED, reason="the edit needs characters that the file's encoding lacks")
-    return FileResult(path, Status.REWRITTEN, data, encoded, findings, facts=tuple(run.facts))
+    return FileResult(path, Status.REWRITTEN, data, encoded, findings, facts=tuple(run.facts), uses=run.uses)
 
 
 def project_findings(results: Iterable[FileResult], settings: Settings, pack: Pack | None = None) -> list[tuple[str, Finding]]:
@@ -140,6 +140,8 @@ class _Run:
     """Local names (and dotted prefixes) of which this run took away a use."""
     arrived: set[str] = field(default_factory=set)
     """Modules from which this run imports names that it moved."""
+    uses: Version | None = None
+    """The JAX that the living names of the result need."""
     emitted: set[str] = field(default_factory=set)
     """Names that the edits of this run spell."""
     places: dict[Finding, tuple[int, int]] = field(default_factory=dict)
@@ -162,20 +164,27 @@ class _Run:
             proposals = collect(source, codemods, self.settings, past)
             after, splices = self.edited(source, proposals, words)
             if after is None:
-                rest = complete(source, codemods, self.settings.target, proposals, frozenset(self.emitted))
-                guard(source, rest)
+                rest = self.rest(source, codemods, proposals)
                 after, splices = self.edited(source, rest, words) if any(p.changes for p in rest) else (None, [])
                 proposals += rest
             if after is None:
                 self.leave(source, proposals)
+                self.uses = youngest(source)
                 return utf8
             source, utf8 = after, after.utf8
             self.history.append(_Shift(splices))
             if utf8 in seen:
                 raise EditError("the edits of this file undo each other")
             seen.add(utf8)
-            source.to_original = self.original_line
+            source.original, source.to_original = self.original, self.original_line
         raise EditError(f"no end after {_MAX_ROUNDS} rounds of edits")
+
+    def rest(self, source: Source, codemods: list[Codemod], found: list[Proposal]) -> list[Proposal]:
+        """What is to be said where no codemod said anything."""
+        ignored = tuple(c for name, c in self.pack.codemods.items() if name in self.settings.ignore)
+        rest = complete(source, codemods, found, Circumstances(self.settings.target, frozenset(self.emitted), ignored))
+        guard(source, rest)
+        return rest
 
     def edited(self, source: Source, proposals: list[Proposal], words: frozenset[str]) -> tuple[Source | None, list[Splice]]:
         """The text after one round, parsed; None when there is nothing to do."""

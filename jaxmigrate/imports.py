@@ -7,6 +7,7 @@ where there was none does it go to the top. An import is dropped only when this 
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -196,6 +197,8 @@ class Speller:
                 return False
         if local in target.bindings:
             return True
+        if hasattr(builtins, local):
+            return False
         # a name that is read but bound nowhere (a builtin, a star import) must not start to mean something else
         return not any(self.source.lookup(local, self.source.scope(n))[1] is None for n in self.source.by_id.get(local, ()))
 

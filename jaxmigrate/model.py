@@ -150,6 +150,8 @@ class FileResult:
     written: bool = False
     facts: tuple[Fact, ...] = ()
     """Kept for unchanged files too."""
+    uses: Version | None = None
+    """The oldest JAX that has every name of the library which the result uses and nothing guards, as far as is known."""
 
     @property
     def requires(self) -> Version | None:

@@ -163,6 +163,8 @@ class Source:
         """Whether a comment may speak to us."""
         self.traced: dict[ast.AST, str] = {}
         """Functions already judged by `values.tracing_evidence`, and why they see tracers."""
+        self.original: Source | None = None
+        """The file as it was read; None when this is it."""
         self.to_original: Callable[[int], int] | None = None
         """Byte offset -> line in the file as it was read; set by the engine from the second round on."""
         self._known_dead: dict[str, bool] = {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from jaxmigrate import codemod as api
 from jaxmigrate import values
@@ -76,7 +76,7 @@ def collect(source: Source, codemods: list[Codemod], settings: Settings, touched
     if not moves:
         return
     uses = list(_uses(source, moves, settings))
-    staying = yield from _imports(source, moves, uses, touched)
+    staying = yield from _imports(source, moves, uses, touched, settings.target)
     plain: list[_Use] = []
     for use in uses:
         for report in use.reports:
@@ -124,7 +124,7 @@ def _reported(use: _Use, report: Manual | Rewrite) -> Proposal:
 
 
 def _imports(
-    source: Source, moves: dict[str, tuple[Codemod, Move]], uses: list[_Use], touched: set[str]
+    source: Source, moves: dict[str, tuple[Codemod, Move]], uses: list[_Use], touched: set[str], target: Version
 ) -> Generator[Proposal, None, dict[ast.AST, list[Binding]]]:
     """Propose import moves; returns (as the generator's value) the uses whose local name stays."""
     staying: dict[ast.AST, list[Binding]] = {}
@@ -132,7 +132,7 @@ def _imports(
     for statement in source.imports:
         groups: dict[str, list[tuple[Move, MovedName, list[_Use]]]] = {}
         for alias in statement.names:
-            entry = _moved(source, statement, alias, moves)
+            entry = _moved(statement, alias, moves, target)
             if entry is None:
                 continue
             codemod, move, moved = entry
@@ -160,7 +160,7 @@ def _by_binding(uses: list[_Use]) -> dict[ast.AST, list[_Use]]:
 
 
 def _moved(
-    source: Source, statement: ast.Import | ast.ImportFrom, alias: ast.alias, moves: dict[str, tuple[Codemod, Move]]
+    statement: ast.Import | ast.ImportFrom, alias: ast.alias, moves: dict[str, tuple[Codemod, Move]], target: Version
 ) -> tuple[Codemod, Move, MovedName] | None:
     if isinstance(statement, ast.ImportFrom):
         if statement.level or alias.name == "*":
@@ -168,12 +168,20 @@ def _moved(
         found = moves.get(f"{statement.module}.{alias.name}")
         if found is None:
             return None
-        module, _, name = found[1].new.rpartition(".")
-        return (*found, MovedName(alias, module, name, local_name(alias)))
+        move = _keeping(found[1], alias.name, target)
+        module, _, name = move.new.rpartition(".")
+        return found[0], move, MovedName(alias, module, name, local_name(alias))
     found = moves.get(alias.name)
     if found is None:
         return None
     return (*found, MovedName(alias, found[1].new, "", local_name(alias)))
+
+
+def _keeping(move: Move, name: str, target: Version) -> Move:
+    """The move to the newest home where the name keeps its last part, if it has one: so the uses need not change."""
+    homes = (s for s in move.successors if s.since <= target and s.name.rpartition(".")[2] == name)
+    home = next(homes, None)
+    return move if home is None else replace(move, new=home.name)
 
 
 def _name_stays(
