@@ -1,18 +1,490 @@
-"""Host_callback becomes io_callback, pure_callback or debug.callback.
+"""`host_callback` becomes `io_callback`, `pure_callback` or `debug.callback`, as the code shows which one is meant.
 
-https://docs.jax.dev/en/latest/changelog.html
+A tap, and a call for nothing, is a side effect and never becomes a pure callback, which JAX may leave out or run twice; a call
+for a result becomes a pure one where the file shows that its function only computes.
+https://github.com/jax-ml/jax/issues/20385
 """
 
 from __future__ import annotations
 
-from jaxmigrate.codemod import Codemod
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from string import Formatter
+from typing import TYPE_CHECKING
+
+from jaxmigrate.codemod import (
+    REVIEW,
+    SAFE,
+    CallSite,
+    Change,
+    Codemod,
+    DeleteStatement,
+    EditCall,
+    Manual,
+    NameSite,
+    Piece,
+    ReplaceExpr,
+    ReplaceStatement,
+    Reports,
+    Rewrite,
+    Template,
+)
+from jaxmigrate_codemods import _callbacks
+from jaxmigrate_codemods._arrays import fresh, unused_in
+
+if TYPE_CHECKING:
+    from jaxmigrate.names import Source
+
+_HOME = "jax.experimental.host_callback"
 
 codemod = Codemod(
     "host-callback",
-    summary="host_callback becomes io_callback, pure_callback or debug.callback",
+    summary="host_callback becomes jax.debug.callback, io_callback or pure_callback",
     since="0.4.2",
-    deprecated="0.4.31",
-    removed="0.8.0",
-    link="https://docs.jax.dev/en/latest/changelog.html",
-    words=frozenset({"jax"}),
+    deprecated="0.4.26",
+    removed="0.4.35",
+    link="https://github.com/jax-ml/jax/issues/20385",
+    words=frozenset({"host_callback"}),
+    applicability=REVIEW,
 )
+
+_VALUE = "{name} is passed on here: {advice}"
+_TAP_ADVICE = (
+    "jax.debug.callback(f, x, ordered=True) calls f(x) for its effect and returns None; f has no second parameter for transforms"
+)
+_CALL_ADVICE = (
+    "io_callback(f, shape, x, ordered=True) calls f(x) for its result and its effects, jax.pure_callback(f, shape, x) "
+    "for its result alone"
+)
+_PRINT_ADVICE = 'jax.debug.print("{}", x) prints x and returns None'
+_GIVEN_ARRAYS = "its function gets a jax.Array (from 0.4.27 on), of which np.asarray makes the ndarray of before"
+_DEVICE = (
+    "no callback is told its device any more: hand over what tells it, such as jax.lax.axis_index of the mapped axis, "
+    "as a part of the argument"
+)
+
+
+class _Stays(Exception):
+    """The call is reported, not rewritten; the text says why."""
+
+
+@dataclass(slots=True)
+class _Text:
+    """Template text under construction, with its pieces."""
+
+    pieces: dict[str, Piece] = field(default_factory=dict)
+
+    def hole(self, name: str, piece: Piece) -> str:
+        """The placeholder of a new piece."""
+        self.pieces[name] = piece
+        return "{" + name + "}"
+
+
+# -- taps -----------------------------------------------------------------------------------------------------------------------
+
+_TAP = ("tap_func", "arg", "result", "tap_with_device", "device_index", "callback_flavor")
+_CALL = ("callback_func", "arg", "result_shape", "call_with_device", "device_index", "callback_flavor")
+
+
+@codemod.call(f"{_HOME}.id_tap")
+def id_tap(site: CallSite) -> Reports:
+    """``id_tap(f, x)`` is a debug callback, and then `x` (or ``result=``) goes on."""
+    if site.partial:
+        return site.manual(_VALUE.format(name="id_tap", advice=_TAP_ADVICE))
+    bound = site.bind(*_TAP, optional=_TAP[2:])
+    try:
+        _refuse(site, bound)
+        text = _Text()
+        function = _tap(site, bound["tap_func"], _is_on(bound.get("tap_with_device")), text)
+    except _Stays as reason:
+        return site.manual(f"{reason}; {_TAP_ADVICE}")
+    ordered, order = _order(site.source)
+    effect = _laid(site, "{jax.debug.callback}", function, "{arg}", *([ordered] if ordered else []))
+    message = f"a tap is jax.debug.callback: {_GIVEN_ARRAYS}; {order}"
+    return Rewrite(message, REVIEW, _flowing(site, effect, text.pieces, bound))
+
+
+def _refuse(site: CallSite, bound: Mapping[str, ast.expr]) -> None:
+    """Arguments that no callback of today has."""
+    index = bound.get("device_index")
+    if index is not None and not (isinstance(index, ast.Constant) and index.value == 0):
+        raise _Stays(f"device_index={site.text(index)} has no successor, the first device of a mesh runs the callback")
+    if "callback_flavor" in bound:
+        raise _Stays("callback_flavor says which of the new callbacks is meant: call that one")
+
+
+def _is_on(value: ast.expr | None) -> bool:
+    return value is not None and not (isinstance(value, ast.Constant) and not value.value)
+
+
+def _order(source: Source) -> tuple[str, str]:
+    """``ordered=True`` where JAX takes it, and what to say about the order."""
+    spread = _callbacks.may_span_devices(source)
+    if spread:
+        return "", f"their order, that of the program before, is not kept: on several devices ({spread}) JAX refuses ordered=True"
+    vmapped = ", under vmap it runs once for each element" if source.mentions("vmap") else ""
+    return "ordered=True", f"ordered=True keeps their order{vmapped}; leave it out where a computation spans several devices"
+
+
+def _tap(site: CallSite, function: ast.expr, with_device: bool, text: _Text) -> str:
+    """The function that takes the value alone."""
+    source = site.source
+    known = _callbacks.function_of(source, function)
+    if with_device and (known is None or not _callbacks.ignores(known, "device")):
+        raise _Stays(_DEVICE)
+    if known is not None and _callbacks.takes_one(known):
+        ndarray = _callbacks.needs_ndarray(source, known)
+        return _wrapped(site, function, "", text, ndarray) if ndarray else text.hole("f", function)
+    if isinstance(function, ast.Lambda) and (shorter := _without_transforms(function)):
+        text.pieces["body"] = function.body
+        return f"lambda {shorter}: {{body}}"
+    ndarray = "" if known is None else _callbacks.needs_ndarray(source, known)
+    return _wrapped(site, function, ", (), device=None" if with_device else ", ()", text, ndarray)
+
+
+def _without_transforms(function: ast.Lambda) -> str | None:
+    """The only parameter left of ``lambda x, transforms: ..`` that makes no use of the others."""
+    arguments = function.args
+    plain = not (arguments.posonlyargs or arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults)
+    if not plain or not arguments.args or any(_callbacks.reads(function, a.arg) for a in arguments.args[1:]):
+        return None
+    return arguments.args[0].arg
+
+
+_GIVEN = {"": "{}", "array": "{{numpy.array}}({})", "tree": "{{jax.tree_util.tree_map}}({{numpy.array}}, {})"}
+
+
+def _wrapped(site: CallSite, function: ast.expr, others: str, text: _Text, ndarray: str) -> str:
+    """``lambda arg: f(arg, ())``; what could mean something else when the callback runs is bound at once."""
+    parameter = unused_in(site.text(function), "arg", "value", "tapped")
+    given = _GIVEN[ndarray].format(parameter)
+    hole = text.hole("f", function)
+    if isinstance(function, ast.Lambda) and not (function.args.defaults or function.args.kw_defaults):
+        return f"lambda {parameter}: ({hole})({given}{others})"
+    if _callbacks.is_stable(site.source, function):
+        return f"lambda {parameter}: {hole}({given}{others})"
+    return f"lambda {parameter}, tap={hole}: tap({given}{others})"
+
+
+def _flowing(site: CallSite, effect: str, pieces: dict[str, Piece], bound: Mapping[str, ast.expr]) -> tuple[Change, ...]:
+    """Make the effect and let go on what the old call returned."""
+    result = bound.get("result")
+    given = result is not None and not (isinstance(result, ast.Constant) and result.value is None)
+    value = result if given and result is not None else bound["arg"]
+    pieces |= {"arg": bound["arg"], "value": value}
+    statement = site.parent()
+    alone = isinstance(statement, ast.stmt) and _has_own_line(site.source, statement)
+    if isinstance(statement, ast.Expr):
+        return (_replaced(site, effect, pieces),)
+    if alone and isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name):
+        return (_assigned(site, statement, effect, pieces, given),)
+    once = given or _may_repeat(value)
+    if alone and isinstance(statement, ast.Return):
+        if once:
+            return (ReplaceStatement(statement, Template(f"{effect}\nreturn {{value}}", pieces)),)
+        name = fresh(site.source, "tapped", "tapped_value")
+        text = f"{name} = {{value}}\n{effect.replace('{arg}', name)}\nreturn {name}"
+        return (ReplaceStatement(statement, Template(text, pieces)),)
+    if once:
+        return (_replaced(site, f"({effect}, {{value}})[1]", pieces),)
+    name = fresh(site.source, "tapped", "tapped_value")
+    walrus = effect.replace("{arg}", f"({name} := {{arg}})")
+    return (_replaced(site, f"({walrus}, {name})[1]", pieces),)
+
+
+def _replaced(site: CallSite, new: str, pieces: Mapping[str, Piece]) -> Change:
+    return ReplaceExpr(site.node, Template(new, pieces))
+
+
+def _assigned(site: CallSite, statement: ast.Assign, effect: str, pieces: dict[str, Piece], given: bool) -> Change:
+    """``y = id_tap(f, x)``."""
+    (target,) = statement.targets
+    assert isinstance(target, ast.Name)
+    value = pieces["value"]
+    assert isinstance(value, ast.expr)
+    if target.id == "_" or (isinstance(value, ast.Name) and value.id == target.id):
+        return ReplaceStatement(statement, Template(effect, pieces))
+    if given or _may_repeat(value):
+        return ReplaceStatement(statement, Template(f"{effect}\n{target.id} = {{value}}", pieces))
+    return ReplaceStatement(statement, Template(f"{target.id} = {{value}}\n{effect.replace('{arg}', target.id)}", pieces))
+
+
+def _laid(site: CallSite, function: str, *arguments: str) -> str:
+    """The template of a call, over several lines where the old one was."""
+    node = site.node
+    if node.lineno == node.end_lineno or node.lineno == max(a.lineno for a in [*node.args, *(k.value for k in node.keywords)]):
+        return f"{function}({', '.join(arguments)})"
+    line = site.source.text.splitlines()[node.lineno - 1]
+    indent = line[: len(line) - len(line.lstrip())]
+    inner = "".join(f"\n{indent}{site.source.indent_unit}{argument}," for argument in arguments)
+    return f"{function}({inner}\n{indent})"
+
+
+def _may_repeat(node: ast.expr) -> bool:
+    """Names and constants, alone or in a tuple, may stand twice."""
+    if isinstance(node, ast.Tuple):
+        return all(map(_may_repeat, node.elts))
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, (ast.Name, ast.Constant))
+
+
+def _has_own_line(source: Source, statement: ast.stmt) -> bool:
+    """Whether a statement does not share its line with the head of its block, so that two can take its place."""
+    around = source.parent(statement)
+    body = [s for name in ("body", "orelse", "finalbody") for s in getattr(around, name, [])]
+    alone = sum(s.lineno == statement.lineno for s in body if isinstance(s, ast.stmt)) == 1
+    return alone and (isinstance(around, ast.Module) or getattr(around, "lineno", 0) != statement.lineno)
+
+
+# -- prints ---------------------------------------------------------------------------------------------------------------------
+
+_PRINT = ("arg", "result", "tap_with_device", "device_index", "output_stream", "threshold", "callback_flavor")
+
+
+@codemod.call(f"{_HOME}.id_print")
+def id_print(site: CallSite) -> Reports:
+    """``id_print(x, what="loss")`` prints ``what: loss``, and `x` on the next line."""
+    if site.partial:
+        return site.manual(_VALUE.format(name="id_print", advice=_PRINT_ADVICE))
+    labels = {k.arg: k.value for k in site.node.keywords if k.arg is not None and k.arg not in _PRINT}
+    bound = site.bind(*_PRINT, *labels, optional=(*_PRINT[1:], *labels))
+    try:
+        _refuse(site, bound)
+        text = _Text()
+        effect = _printing(site, bound, labels, text)
+    except _Stays as reason:
+        return site.manual(f"{reason}; {_PRINT_ADVICE}")
+    _, order = _order(site.source)
+    changes = _flowing(site, effect, text.pieces, bound)
+    return Rewrite(f"id_print is jax.debug.print; {order}", REVIEW, changes)
+
+
+def _printing(site: CallSite, bound: Mapping[str, ast.expr], labels: Mapping[str, ast.expr], text: _Text) -> str:
+    if _is_on(bound.get("tap_with_device")):
+        raise _Stays("jax.debug.print cannot say which device prints")
+    if _is_on(bound.get("threshold")):
+        raise _Stays("jax.debug.print follows numpy.printoptions, which takes the threshold")
+    shown, leaves = _laid_out(bound["arg"])
+    text.pieces |= {f"v{i}": leaf for i, leaf in enumerate(leaves)}
+    values = [f"{{v{i}}}" for i in range(len(leaves))] if leaves[0] is not bound["arg"] else ["{arg}"]
+    order = ["ordered=True"] if _order(site.source)[0] else []
+    stream = bound.get("output_stream")
+    to_stream = stream is not None and _is_on(stream)
+    if to_stream and not _callbacks.is_stable(site.source, stream or site.node):
+        raise _Stays("the stream may be another one by the time the value is written: jax.debug.callback takes a function for it")
+    text.pieces["format"] = _format(site, labels, shown + "\n" * to_stream)
+    if not to_stream and not _begins_with_brace(site, labels, shown):
+        return _laid(site, "{jax.debug.print}", "{format}", *values, *order)
+    printed = unused_in(site.text(), "values", "printed")
+    write = "print"
+    if to_stream and stream is not None:
+        text.pieces["stream"], write = stream, "{stream}.write"
+    return _laid(site, "{jax.debug.callback}", f"lambda *{printed}: {write}({{format}}.format(*{printed}))", *values, *order)
+
+
+def _begins_with_brace(site: CallSite, labels: Mapping[str, ast.expr], shown: str) -> bool:
+    """Whether a literal brace comes before the first field: then JAX from 0.8 on takes the format for a plain text."""
+    heads = "".join(_escaped(text) for text, is_code in (_label(site, k, v) for k, v in sorted(labels.items())) if not is_code)
+    return next(iter(Formatter().parse(heads + shown)))[1] is None
+
+
+def _laid_out(node: ast.expr) -> tuple[str, list[ast.expr]]:
+    """The format of a value, laid out as id_print did, and what goes into its fields."""
+    if (
+        isinstance(node, ast.Dict)
+        and node.keys
+        and all(isinstance(k, ast.Constant) and isinstance(k.value, str) for k in node.keys)
+    ):
+        items = sorted((k.value, v) for k, v in zip(node.keys, node.values, strict=True) if isinstance(k, ast.Constant))
+        parts = [(f"{_escaped(str(name))}=", _laid_out(value)) for name, value in items]
+        left, right = "{{ ", " }}"
+    elif isinstance(node, (ast.Tuple, ast.List)) and node.elts and not any(isinstance(e, ast.Starred) for e in node.elts):
+        parts = [("", _laid_out(e)) for e in node.elts]
+        left, right = ("( ", " )") if isinstance(node, ast.Tuple) else ("[ ", " ]")
+    else:
+        return "{}", [node]
+    return left + " ".join(head + shown for head, (shown, _) in parts) + right, [leaf for _, (_, some) in parts for leaf in some]
+
+
+def _escaped(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _format(site: CallSite, labels: Mapping[str, ast.expr], shown: str) -> str:
+    """The format string as source text; labels that are no constants make it an f-string."""
+    parts = [_label(site, name, value) for name, value in sorted(labels.items())]
+    head = [(text if is_code else _escaped(text)) for text, is_code in parts]
+    if not any(is_code for _, is_code in parts):
+        return _literal(" ".join(head) + "\n" * bool(head) + shown)
+    quote = next((text_quote for text_quote in ('"', "'") if not any(text_quote in text for text in head)), None)
+    if quote is None:
+        raise _Stays("its labels hold both kinds of quotes")
+    head = [
+        text if is_code else _escaped(_escape_codes(text)) for (text, is_code) in zip(head, (c for _, c in parts), strict=True)
+    ]
+    return f"f{quote}{' '.join(head)}\\n{_escaped(_escape_codes(shown))}{quote}"
+
+
+def _label(site: CallSite, name: str, value: ast.expr) -> tuple[str, bool]:
+    """``name: value`` as it was printed, and whether it is source text of an f-string."""
+    if isinstance(value, ast.Constant):
+        return f"{name}: {value.value!s}", False
+    if isinstance(value, ast.JoinedStr):
+        text = site.text(value)
+        inner = text[2:-1]
+        if (
+            text[0] in "fF"
+            and text[1] == text[-1]
+            and text[1:4] not in ('"""', "'''")
+            and not {"{{", "}}"} & {inner, *_pairs(inner)}
+        ):
+            return f"{name}: {inner}", True
+    if _may_repeat(value):
+        return f"{name}: {{{site.text(value)}}}", True
+    raise _Stays(f"the label {name} is computed")
+
+
+def _pairs(text: str) -> Iterator[str]:
+    return map("".join, pairwise(text))
+
+
+def _escape_codes(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("\n", "\\n")
+
+
+def _literal(text: str) -> str:
+    quote = "'" if '"' in text and "'" not in text else '"'
+    return quote + _escape_codes(text).replace(quote, "\\" + quote) + quote
+
+
+# -- calls ----------------------------------------------------------------------------------------------------------------------
+
+
+@codemod.call(f"{_HOME}.call")
+def call(site: CallSite) -> Reports:
+    """``call(f, x, result_shape=s)``: the function still takes one argument; the shape comes second."""
+    if site.partial:
+        return site.manual(_VALUE.format(name="host_callback.call", advice=_CALL_ADVICE))
+    bound = site.bind(*_CALL, optional=_CALL[2:])
+    text = _Text({"arg": bound["arg"]})
+    try:
+        _refuse(site, bound)
+        function = _called(site, bound, text)
+    except _Stays as reason:
+        return site.manual(f"{reason}; {_CALL_ADVICE}")
+    shape = _shape(site, bound.get("result_shape"), text)
+    ordered, order = _order(site.source)
+    if shape != "None" and not _is_unused(site) and _callbacks.is_visibly_pure(site.source, bound["callback_func"]):
+        new = _laid(site, "{jax.pure_callback}", function, shape, "{arg}")
+        message = f"this function only computes: jax.pure_callback; {_GIVEN_ARRAYS}"
+    else:
+        new = _laid(site, "{jax.experimental.io_callback}", function, shape, "{arg}", *([ordered] if ordered else []))
+        pure = "" if shape == "None" else "; if the function has no effects jax.pure_callback serves, also under vmap"
+        message = f"host_callback.call is io_callback: {_GIVEN_ARRAYS}; {order}{pure}"
+    given = bound.get("result_shape")
+    if shape != "None" and given is not None and site.text(given) != site.text(bound["arg"]) and not _is_x64(site.source):
+        message += "; 64-bit types in the shape are refused unless jax_enable_x64 is on"
+    return Rewrite(message, REVIEW, (_replaced(site, new, text.pieces),))
+
+
+def _called(site: CallSite, bound: Mapping[str, ast.expr], text: _Text) -> str:
+    source, function = site.source, bound["callback_func"]
+    known = _callbacks.function_of(source, function)
+    with_device = _is_on(bound.get("call_with_device"))
+    if with_device and (known is None or not _callbacks.ignores(known, "device")):
+        raise _Stays(_DEVICE)
+    ndarray = "" if known is None else _callbacks.needs_ndarray(source, known)
+    if with_device or ndarray:
+        return _wrapped(site, function, ", device=None" if with_device else "", text, ndarray)
+    return text.hole("f", function)
+
+
+def _is_unused(site: CallSite) -> bool:
+    """Whether the call is made for its effect, whatever it returns."""
+    statement = site.parent()
+    if isinstance(statement, ast.Assign):
+        return all(isinstance(t, ast.Name) and t.id == "_" for t in statement.targets)
+    return isinstance(statement, ast.Expr)
+
+
+_NUMBERS = (int, float, complex)
+_WIDE = frozenset({"int64", "uint64", "float64", "complex128", "int_", "float_", "double", "longlong"})
+
+
+def _shape(site: CallSite, given: ast.expr | None, text: _Text) -> str:
+    """The shape of the result, which was a number, or of a type that was narrowed, where it must be exact now."""
+    if given is None or (isinstance(given, ast.Constant) and given.value is None):
+        return "None"
+    if isinstance(given, ast.Constant) and type(given.value) in _NUMBERS:
+        return f"{{jax.ShapeDtypeStruct}}((), {{jax.numpy.result_type}}({type(given.value).__name__}))"
+    if isinstance(given, ast.Call) and site.source.resolve(given.func) == "jax.ShapeDtypeStruct" and not _is_x64(site.source):
+        fields = dict(zip(("shape", "dtype"), given.args, strict=False)) | {k.arg or "**": k.value for k in given.keywords}
+        if fields.keys() == {"shape", "dtype"} and _is_wide(site.source, fields["dtype"]):
+            shape, dtype = text.hole("shape", fields["shape"]), text.hole("dtype", fields["dtype"])
+            return f"{{jax.ShapeDtypeStruct}}({shape}, {{jax.dtypes.canonicalize_dtype}}({dtype}))"
+    return text.hole("result", given)
+
+
+def _is_wide(source: Source, dtype: ast.expr) -> bool:
+    if isinstance(dtype, ast.Constant):
+        return dtype.value in _WIDE
+    qualified = source.resolve(dtype) or ""
+    if isinstance(dtype, ast.Name) and dtype.id in ("int", "float", "complex"):
+        return not source.lookup(dtype.id, source.scope(dtype))[0]
+    return qualified.rpartition(".")[0] in ("numpy", "jax.numpy") and qualified.rpartition(".")[2] in _WIDE
+
+
+def _is_x64(source: Source) -> bool:
+    """Whether the file turns 64-bit types on."""
+    return b"jax_enable_x64" in source.utf8 or source.mentions("enable_x64")
+
+
+# -- the rest -------------------------------------------------------------------------------------------------------------------
+
+
+def barrier_wait(site: NameSite) -> Reports:
+    """A name for logging goes."""
+    around = site.parent()
+    if isinstance(around, ast.Call) and around.func is site.node and (around.args or around.keywords):
+        drop: frozenset[str | int] = frozenset({0, "logging_name"})
+        change = EditCall(around, func=Template("{jax.effects_barrier}"), drop=drop)
+        return Rewrite("barrier_wait is jax.effects_barrier, which takes no name", SAFE, (change,))
+    return None
+
+
+codemod.rename({f"{_HOME}.barrier_wait": "jax.effects_barrier"}, handler=barrier_wait)
+
+
+@codemod.name_(f"{_HOME}.stop_outfeed_receiver")
+def stop_outfeed_receiver(site: NameSite) -> Reports:
+    """There is no thread to stop any more."""
+    message = "there is no outfeed receiver to stop any more"
+    call = site.parent()
+    statement = site.source.parent(call) if isinstance(call, ast.Call) else None
+    if not isinstance(statement, ast.Expr):
+        return site.manual(message)
+    assert isinstance(call, ast.Call)
+    registered = site.source.resolve(call.func) == "atexit.register" and call.args == [site.node] and not call.keywords
+    if call.func is site.node or registered:
+        return Rewrite(message, SAFE, (DeleteStatement(statement),))
+    return site.manual(message)
+
+
+@codemod.name_(*(f"{_HOME}.{name}" for name in ("id_tap", "id_print", "call")))
+def as_a_value(site: NameSite) -> Reports:
+    """Calls are handled above."""
+    name = site.symbol.rpartition(".")[2]
+    around = site.parent()
+    called = isinstance(around, ast.Call) and around.func is site.node
+    partial = (
+        isinstance(around, ast.Call)
+        and around.args[:1] == [site.node]
+        and site.source.resolve(around.func) == "functools.partial"
+    )
+    if called or partial:
+        return None
+    advice = {"id_tap": _TAP_ADVICE, "id_print": _PRINT_ADVICE, "call": _CALL_ADVICE}[name]
+    return Manual(_VALUE.format(name=name, advice=advice))

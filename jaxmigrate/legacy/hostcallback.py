@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -36,8 +35,13 @@ def id_tap(
         named = {**kwargs, "device": jax.local_devices()[device_index]} if tap_with_device else kwargs
         tap_func(_to_numpy(values), NO_TRANSFORMS, **named)
 
-    jax.debug.callback(tapped, arg)
-    return arg if result is None else result
+    jax.debug.callback(tapped, arg, ordered=_is_alone())
+    return tree_util.tree_map(jax.numpy.asarray, arg) if result is None else result
+
+
+def _is_alone() -> bool:
+    """Whether taps can keep their order, as they did on each device: JAX orders effects on one device only."""
+    return len(jax.devices()) == 1
 
 
 def id_print(
@@ -47,20 +51,31 @@ def id_print(
     tap_with_device: bool = False,
     device_index: int = 0,
     output_stream: Any = None,
-    threshold: int | None = None,
+    threshold: int = 1024,
     **kwargs: Any,
 ) -> Any:
-    """Print `arg` when it is computed."""
+    """Print labels on one line, and `arg` on the next, when it is computed."""
 
     def printer(values: Any, transforms: Any, **named: Any) -> None:
         del transforms
-        labels = "  ".join(f"{name}: {value}" for name, value in {**named, **kwargs}.items())
-        with np.printoptions(threshold=np.get_printoptions()["threshold"] if threshold is None else threshold):
-            text = "\n".join(str(leaf) for leaf in tree_util.tree_leaves(values))
-        stream = output_stream or sys.stdout
-        stream.write(f"{labels}\n{text}\n" if labels else f"{text}\n")
+        labels = " ".join(f"{name}: {value}" for name, value in sorted({**named, **kwargs}.items()))
+        for line in ([labels] if labels else []) + [_laid_out(values, threshold)]:
+            if output_stream is None:
+                print(line)
+            else:
+                output_stream.write(line + "\n")
 
     return id_tap(printer, arg, result=result, tap_with_device=tap_with_device, device_index=device_index)
+
+
+def _laid_out(value: Any, threshold: int) -> str:
+    """A tree in one line: tuples as ``( a b )``, lists in brackets, dicts as ``{ name=a }``."""
+    if isinstance(value, (tuple, list)):
+        left, right = "()" if isinstance(value, tuple) else "[]"
+        return f"{left} {' '.join(_laid_out(v, threshold) for v in value)} {right}"
+    if isinstance(value, dict):
+        return "{ " + " ".join(f"{k}={_laid_out(v, threshold)}" for k, v in sorted(value.items())) + " }"
+    return np.array2string(value, threshold=threshold) if isinstance(value, np.ndarray) else str(value)
 
 
 def call(
@@ -72,16 +87,26 @@ def call(
     device_index: int = 0,
     callback_flavor: Any = None,
 ) -> Any:
-    """The result of a function of the host for `arg`."""
+    """The result of a function of the host for `arg`, which must be of the promised shapes and types."""
     del callback_flavor
+    shapes = tree_util.tree_map(_shape, result_shape)
 
     def called(values: Any) -> Any:
         named = {"device": jax.local_devices()[device_index]} if call_with_device else {}
         result = callback_func(_to_numpy(values), **named)
+        leaves, made = tree_util.tree_flatten(result)
+        if made != tree_util.tree_structure(shapes):
+            raise TypeError(
+                f"Callback func {callback_func} should have returned a result with pytree {shapes} but returned {made}"
+            )
+        found = tree_util.tree_map(_shape, result)
+        if leaves and tree_util.tree_leaves(found) != tree_util.tree_leaves(shapes):
+            raise TypeError(
+                f"Callback func {callback_func} should have returned a result with abstract values {shapes} but returned {found}"
+            )
         return tree_util.tree_map(lambda leaf, shape: np.asarray(leaf, shape.dtype), result, shapes)
 
-    shapes = tree_util.tree_map(_shape, result_shape)
-    return io_callback(called, shapes, arg)
+    return io_callback(called, shapes, arg, ordered=_is_alone())
 
 
 def _shape(leaf: Any) -> jax.ShapeDtypeStruct:

@@ -1,0 +1,183 @@
+"""host-callback: first what must be left alone, or to a human."""
+
+from __future__ import annotations
+
+import pytest
+
+from jaxmigrate.testing import findings, rewritten, unchanged
+
+SELECT = {"select": "host-callback"}
+HEAD = "import jax\nimport numpy as np\nfrom jax.experimental import host_callback as hcb\n"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param("import jax\ny = jax.debug.callback(f, x, ordered=True)\n", id="already-migrated"),
+        pytest.param("from mylib import host_callback as hcb\ny = hcb.id_tap(f, x)\n", id="own-module-of-that-name"),
+        pytest.param("import jax\ndef id_tap(f, x): return x\ny = id_tap(f, x)\n", id="own-function"),
+        pytest.param(HEAD + "def g(hcb): return hcb.id_tap(f, x)\n", id="shadowed-module"),
+        pytest.param("import jax\ndef g():\n    '''See jax.experimental.host_callback.id_tap.'''\n", id="docstring"),
+        pytest.param("import jax\n# hcb.id_print(x), of host_callback\n", id="comment"),
+        pytest.param(HEAD + "hcb.id_tap(f, x)  # jaxmigrate: ignore[host-callback]\n", id="suppressed"),
+    ],
+)
+def test_unchanged(source: str) -> None:
+    unchanged(source, **SELECT)
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        pytest.param("tap = hcb.id_tap\n", ["id_tap is passed on"], id="as-a-value"),
+        pytest.param("import functools\ntap = functools.partial(hcb.id_tap, f)\n", ["id_tap is passed on"], id="partial"),
+        pytest.param("ops = {'call': hcb.call}\n", ["call is passed on"], id="in-a-dict"),
+        pytest.param("hcb.id_tap(*both)\n", ["hold * or **"], id="star"),
+        pytest.param("hcb.id_tap(f, x, what='x')\n", ["unknown argument 'what'"], id="keywords-for-the-tap-before-0.2.9"),
+        pytest.param("hcb.id_tap(f, x, tap_with_device=True)\n", ["told its device"], id="unseen-function-told-its-device"),
+        pytest.param(
+            "def f(x, transforms, device): print(device)\nhcb.id_tap(f, x, tap_with_device=True)\n",
+            ["told its device"],
+            id="function-that-uses-its-device",
+        ),
+        pytest.param("hcb.call(f, x, call_with_device=flag)\n", ["told its device"], id="call-with-a-flag-for-the-device"),
+        pytest.param("hcb.id_tap(f, x, device_index=i)\n", ["device_index=i"], id="another-device"),
+        pytest.param("hcb.id_tap(f, x, callback_flavor=flavor)\n", ["callback_flavor"], id="flavor"),
+        pytest.param("hcb.id_print(x, threshold=3)\n", ["printoptions"], id="threshold"),
+        pytest.param("hcb.id_print(x, tap_with_device=True)\n", ["which device prints"], id="print-with-device"),
+        pytest.param("hcb.id_print(x, what=name())\n", ["label what is computed"], id="computed-label"),
+        pytest.param("hcb.id_print(x, output_stream=open('log'))\n", ["another one by the time"], id="stream-made-at-the-call"),
+        pytest.param("stop = hcb.stop_outfeed_receiver\n", ["no outfeed receiver"], id="stopping-as-a-value"),
+    ],
+)
+def test_reported_and_kept(source: str, expected: list[str]) -> None:
+    unchanged(HEAD + source, findings=expected, **SELECT)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param("hcb.id_tap(f, x)", "jax.debug.callback(lambda arg: f(arg, ()), x, ordered=True)", id="unseen-function"),
+        pytest.param(
+            "def g(arg): hcb.id_tap(arg, x)",
+            "def g(arg): jax.debug.callback(lambda value: arg(value, ()), x, ordered=True)",
+            id="parameter-of-the-lambda-does-not-capture",
+        ),
+        pytest.param(
+            "for f in taps:\n    hcb.id_tap(f, x)",
+            "for f in taps:\n    jax.debug.callback(lambda arg, tap=f: tap(arg, ()), x, ordered=True)",
+            id="function-of-a-loop-is-bound-at-once",
+        ),
+        pytest.param(
+            "hcb.id_tap(lambda x, t, n=n: g(x, n), y)",
+            "jax.debug.callback(lambda arg, tap=lambda x, t, n=n: g(x, n): tap(arg, ()), y, ordered=True)",
+            id="default-of-a-lambda-is-read-at-once",
+        ),
+        pytest.param(
+            "hcb.id_tap(lambda x, transforms: g(x, transforms), y)",
+            "jax.debug.callback(lambda arg: (lambda x, transforms: g(x, transforms))(arg, ()), y, ordered=True)",
+            id="lambda-that-looks-at-its-transforms",
+        ),
+        pytest.param(
+            "if debug: y = hcb.id_tap(g, x)",
+            "if debug: y = (jax.debug.callback(lambda arg: g(arg, ()), x, ordered=True), x)[1]",
+            id="no-second-statement-behind-a-colon",
+        ),
+        pytest.param(
+            "y = f(hcb.id_tap(g, h(x)))",
+            "y = f((jax.debug.callback(lambda arg: g(arg, ()), (tapped := h(x)), ordered=True), tapped)[1])",
+            id="argument-is-evaluated-once",
+        ),
+        pytest.param(
+            "y: int = hcb.id_tap(g, x)",
+            "y: int = (jax.debug.callback(lambda arg: g(arg, ()), x, ordered=True), x)[1]",
+            id="annotated-assignment",
+        ),
+        pytest.param(
+            "a.y = hcb.id_tap(g, x, result=z)",
+            "a.y = (jax.debug.callback(lambda arg: g(arg, ()), x, ordered=True), z)[1]",
+            id="assigned-to-an-attribute",
+        ),
+        pytest.param(
+            "def g(x, transforms): x[0] = 1\nhcb.id_tap(g, x)",
+            "def g(x, transforms): x[0] = 1\njax.debug.callback(lambda arg: g(np.array(arg), ()), x, ordered=True)",
+            id="function-that-writes-into-its-argument",
+        ),
+        pytest.param(
+            "@jax.pmap\ndef h(x): hcb.id_tap(g, x)",
+            "@jax.pmap\ndef h(x): jax.debug.callback(lambda arg: g(arg, ()), x)",
+            id="several-devices-take-no-order",
+        ),
+        pytest.param(
+            "def g(x): print(x)\nhcb.call(g, x)",
+            "def g(x): print(x)\njax.experimental.io_callback(g, None, x, ordered=True)",
+            id="call-for-nothing",
+        ),
+        pytest.param(
+            "def g(x): return np.sin(x)\n_ = hcb.call(g, x, result_shape=x)",
+            "def g(x): return np.sin(x)\n_ = jax.experimental.io_callback(g, x, x, ordered=True)",
+            id="unused-result-is-never-pure",
+        ),
+        pytest.param(
+            "def g(x): return np.random.rand()\ny = hcb.call(g, x, result_shape=s)",
+            "def g(x): return np.random.rand()\ny = jax.experimental.io_callback(g, s, x, ordered=True)",
+            id="random-numbers-are-not-pure",
+        ),
+        pytest.param(
+            "def g(x): return cache[int(x)]\ny = hcb.call(g, x, result_shape=s)",
+            "def g(x): return cache[int(x)]\ny = jax.experimental.io_callback(g, s, x, ordered=True)",
+            id="global-state-is-not-pure",
+        ),
+        pytest.param(
+            "def g(x):\n    if x > 0: raise ValueError\n    return np.exp(x)\ny = hcb.call(g, x, result_shape=s)",
+            "def g(x):\n    if x > 0: raise ValueError\n    return np.exp(x)\n"
+            "y = jax.experimental.io_callback(g, s, x, ordered=True)",
+            id="check-is-not-pure",
+        ),
+        pytest.param(
+            "y = hcb.call(self.step, x, result_shape=s)",
+            "y = jax.experimental.io_callback(self.step, s, x, ordered=True)",
+            id="method-may-do-anything",
+        ),
+        pytest.param(
+            "def g(x):\n    out = np.zeros(3)\n    for i in range(3):\n        out[i] = np.abs(x).sum()\n    return out\n"
+            "y = hcb.call(g, x, result_shape=s)",
+            "def g(x):\n    out = np.zeros(3)\n    for i in range(3):\n        out[i] = np.abs(x).sum()\n    return out\n"
+            "y = jax.pure_callback(g, s, x)",
+            id="array-of-its-own-is-pure",
+        ),
+        pytest.param("y = hcb.call(np.sin, (x), result_shape=x)", "y = jax.pure_callback(np.sin, x, x)", id="numpy-is-pure"),
+    ],
+)
+def test_rewritten(before: str, after: str) -> None:
+    wanted = HEAD.replace("host_callback as hcb", "io_callback") if "io_callback" in after else HEAD
+    if "io_callback" not in after:
+        wanted = "\n".join(line for line in HEAD.splitlines() if "hcb" not in line) + "\n"
+    rewritten(HEAD + before + "\n", wanted + after.replace("jax.experimental.io_callback", "io_callback") + "\n", **SELECT)
+
+
+def test_literal_brace_before_the_first_field_is_printed_by_python() -> None:
+    rewritten(
+        HEAD + 'hcb.id_print({"a": x})\n',
+        'import jax\nimport numpy as np\njax.debug.callback(lambda *values: print("{{ a={} }}".format(*values)), x, ordered=True)\n',
+        **SELECT,
+    )
+
+
+def test_64_bit_types_stay_where_they_are_on() -> None:
+    flag = "jax.config.update('jax_enable_x64', True)\n"
+    (found,) = findings(HEAD + flag + "y = hcb.call(g, x, result_shape=jax.ShapeDtypeStruct((), np.int64))\n", **SELECT)
+    assert "canonicalize_dtype" not in str(found.after)
+
+
+def test_a_use_in_the_dead_branch_of_a_guard_stays() -> None:
+    unchanged(
+        """
+        import jax
+        try:
+            from jax.experimental import io_callback
+        except ImportError:
+            from jax.experimental import host_callback as hcb
+        """,
+        **SELECT,
+    )
