@@ -10,7 +10,23 @@ import jax
 from jax import tree_util
 from jax._src import mesh as modern_mesh
 
-from . import arrays, functions, hostcallback, indices, keys, numerics, pjit, pmap, positional, resources, scattering, serialization, specs, state
+from . import (
+    arrays,
+    functions,
+    hostcallback,
+    indices,
+    internals,
+    keys,
+    numerics,
+    pjit,
+    pmap,
+    positional,
+    resources,
+    scattering,
+    serialization,
+    specs,
+    state,
+)
 
 Mesh = Any
 _MODERN_NAMED_SHARDING = jax.sharding.NamedSharding
@@ -315,9 +331,11 @@ OBJECTS: dict[str, object] = {
     **functions.OBJECTS,
     **hostcallback.OBJECTS,
     **numerics.OBJECTS,
+    **internals.OBJECTS,
     **keys.OBJECTS,
     **scattering.OBJECTS,
     **serialization.OBJECTS,
+    **shardmap.OBJECTS,
     **{f"{module}.{name}": value for module, names in _MODULES.items() for name, value in names.items()},
 }
 """Old path -> object."""
