@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from jaxmigrate import guards
+from jaxmigrate import guards, silences
 from jaxmigrate.codemod import Codemod
 from jaxmigrate.fates import Fate, Verdict, judge
 from jaxmigrate.history import Advice, History
@@ -24,6 +24,9 @@ from jaxmigrate.sites import has_stand_in, imported_name
 REMOVED, DEPRECATED, UNKNOWN = "removed-names", "deprecated-names", "unknown-names"
 """The codemods under whose names this is reported; without them, it is not."""
 _OF = {Fate.GONE: REMOVED, Fate.NEWER: REMOVED, Fate.DEPRECATED: DEPRECATED, Fate.UNKNOWN: UNKNOWN}
+_MODULE_BY_PATH = ("import_module", "__import__", "importorskip", "find_spec")
+_BY_PATH = (*_MODULE_BY_PATH, "patch", "setattr", "delattr", "locate", "resolve_name")
+"""Callees that look an object up by a dotted path."""
 _LINES = 8
 """Lines of uses that a finding at an import names."""
 
@@ -117,9 +120,13 @@ class _Covered:
             return True
         return any(_same(p.symbol, qualified) for p in self._by_node.get(statement, ()))
 
-    def statement(self, statement: ast.stmt) -> bool:
-        """Whether any finding lies on a statement."""
-        return statement in self._by_node
+    def node(self, *nodes: ast.AST) -> bool:
+        """Whether any finding lies on one of these very nodes."""
+        return any(node in self._by_node for node in nodes)
+
+    def at(self, node: ast.AST) -> list[Proposal]:
+        """The findings on this very node."""
+        return self._by_node.get(node, [])
 
     def chain(self, place: _Place) -> bool:
         """Whether a finding is about this chain: on a part of it, on what is called or read of it, or of its name around it."""
@@ -229,10 +236,10 @@ class _Look:
         """Names that only a star import of the library can have given."""
         modules = {s: self.source.absolute(s.module, s.level) for s in self.source.stars}
         for statement, module in modules.items():
-            verdict = self.judged(module) if not self.covered.statement(statement) else None
+            verdict = self.judged(module) if not self.covered.node(statement) else None
             if verdict is not None:
                 yield self.proposal(statement, verdict, self.message(verdict, module))
-            elif self._is_ours(module) and all(map(self._is_ours, modules.values())) and not self.covered.statement(statement):
+            elif self._is_ours(module) and all(map(self._is_ours, modules.values())) and not self.covered.node(statement):
                 yield from self._starred(statement, module)
 
     def _starred(self, statement: ast.ImportFrom, module: str) -> Iterator[Proposal]:
@@ -281,19 +288,53 @@ class _Look:
         return frozenset(q for n in nodes if (q := self.source.resolve(n)))
 
     def strings(self) -> Iterator[Proposal]:
-        """``getattr(jax, "name")``: the name in the string is read like any other."""
+        """Names in strings: of ``getattr(jax, "name")``, ``hasattr(jax, "name")`` and ``import_module("jax.name")``."""
         for node in self.source.strings:
             call = self.source.parent(node)
-            if not isinstance(call, ast.Call) or len(call.args) != 2 or call.args[1] is not node or call.keywords:
+            if not isinstance(call, ast.Call) or not isinstance(node.value, str):
                 continue
-            base = self.source.resolved(call.args[0])
-            if getattr(call.func, "id", "") != "getattr" or base is None or not isinstance(node.value, str):
-                continue
-            qualified = f"{base.qualified}.{node.value}"
-            place = _Place(call, qualified, base)
-            verdict = self.judged(qualified) if self._is_ours(qualified) else None
-            if verdict is not None and len(verdict.root) > len(base.qualified) and not self.covered.chain(place):
-                yield self.proposal(call, verdict, self.message(verdict, qualified), base.binding)
+            if call.args[:1] == [node]:
+                yield from self._dotted(call, node.value)
+            elif call.args[1:2] == [node] and (base := self.source.resolved(call.args[0])) is not None:
+                yield from self._attribute(call, node, base)
+
+    def _dotted(self, call: ast.Call, path: str) -> Iterator[Proposal]:
+        callee = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        if callee not in _BY_PATH or not self._is_ours(path) or not all(map(str.isidentifier, path.split("."))):
+            return
+        verdict = self.judged(path, as_module=callee in _MODULE_BY_PATH)
+        if verdict is not None and verdict.fate is not Fate.DEPRECATED and not self.covered.node(call.args[0], call):
+            message = self.message(verdict, path)
+            found = self.proposal(call, verdict, message)
+            if callee == "importorskip":
+                found.severity = Severity.URGENT
+                found.message += "; nothing tells that these tests are skipped"
+            yield found
+
+    def _attribute(self, call: ast.Call, name: ast.Constant, base: Resolved) -> Iterator[Proposal]:
+        qualified = f"{base.qualified}.{name.value!s}"
+        place = _Place(call, qualified, base)
+        verdict = self.judged(qualified) if self._is_ours(qualified) and str(name.value).isidentifier() else None
+        if verdict is None or _below(base.qualified, verdict.root):
+            return
+        if silences.asks(call, name):
+            yield from self._question(call, place, verdict)
+        elif getattr(call.func, "id", "") == "getattr" and not self.covered.chain(place):
+            yield self.proposal(call, verdict, self.message(verdict, qualified), base.binding)
+
+    def _question(self, call: ast.Call, place: _Place, verdict: Verdict) -> Iterator[Proposal]:
+        if verdict.fate is not Fate.GONE:
+            return
+        off = silences.switches_off(self.source, call)
+        earlier = self.covered.at(call)
+        found = (
+            earlier[0] if earlier else self.proposal(call, verdict, self.message(verdict, place.qualified), place.base.binding)
+        )
+        found.guard = "" if off else "the code asks whether the name exists"
+        if off:
+            found.severity, found.message = Severity.URGENT, f"{off}: {found.message}"
+        if not earlier:
+            yield found
 
     def proposal(self, node: ast.AST, verdict: Verdict, message: str, old: Binding | None = None) -> Proposal:
         severity = Severity.LOW if verdict.fate is Fate.DEPRECATED else Severity.NORMAL

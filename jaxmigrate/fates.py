@@ -72,7 +72,7 @@ def is_dead(history: History, qualified: str) -> bool:
 
 def _may_live(history: History, entry: Entry, parent: str) -> bool:
     """Whether a name was last seen by reading the source of a module that is still there: it may be bound in a way not seen."""
-    if entry.alive or "static" not in entry.kinds or history.advice(entry.symbol) is not None:
+    if entry.alive or "static" not in entry.kinds or entry.symbol in history.advices:
         return False
     owner = history.entry(parent)
     return owner is None or owner.alive

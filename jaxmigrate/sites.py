@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from jaxmigrate import codemod as api
-from jaxmigrate import renames
+from jaxmigrate import renames, silences
 from jaxmigrate.codemod import (
     AttributeSite,
     CallSite,
@@ -59,9 +59,10 @@ def collect(source: Source, codemods: list[Codemod], settings: Settings, past: P
 
 
 def guard(source: Source, proposals: list[Proposal]) -> None:
-    """Say of each proposal whether something in the file guards its place."""
+    """Say of each proposal whether something in the file guards its place, or hides that it fails."""
     for proposal in proposals:
         proposal.guard = proposal.guard or source.guard(proposal.node) or _import_guard(source, proposal)
+    silences.mark(source, proposals)
 
 
 def _import_guard(source: Source, proposal: Proposal) -> str:
