@@ -84,15 +84,6 @@ def polar_unitary(a: Any, *, method: str = "qdwh", eps: float | None = None, max
     return jax.scipy.linalg.polar(a, method=method, eps=eps, max_iterations=max_iterations)[0]
 
 
-def xla_computation(fun: Callable[..., Any], static_argnums: Any = (), **_: Any) -> Callable[..., Any]:
-    """A function that gives the XLA computation of `fun` for the arguments it gets."""
-
-    def computation(*args: Any, **kwargs: Any) -> Any:
-        return jax.jit(fun, static_argnums=static_argnums).lower(*args, **kwargs).compiler_ir("hlo")
-
-    return computation
-
-
 def raise_to_shaped(aval: Any, weak_type: bool | None = None) -> Any:
     """The type of a value without the value, which is all that types hold today."""
     return aval if weak_type is None else aval.update(weak_type=weak_type)
@@ -210,8 +201,6 @@ OBJECTS: dict[str, object] = {
     "jax.clear_backends": clear_backends,
     "jax.curry": curry,
     "jax.host_ids": host_ids,
-    "jax.xla_computation": xla_computation,
-    "jax.api.xla_computation": xla_computation,
     "jax.cloud_tpu_init.cloud_tpu_init": nothing,
     "jax.core.has_opaque_dtype": has_opaque_dtype,
     "jax.core.is_opaque_dtype": is_opaque_dtype,

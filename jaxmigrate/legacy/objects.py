@@ -17,6 +17,7 @@ from . import (
     indices,
     internals,
     keys,
+    lowering,
     numerics,
     pjit,
     pmap,
@@ -24,6 +25,7 @@ from . import (
     resources,
     scattering,
     serialization,
+    shardmap,
     specs,
     state,
 )
@@ -330,6 +332,7 @@ _MODULES: dict[str, dict[str, object]] = {
 OBJECTS: dict[str, object] = {
     **functions.OBJECTS,
     **hostcallback.OBJECTS,
+    **lowering.OBJECTS,
     **numerics.OBJECTS,
     **internals.OBJECTS,
     **keys.OBJECTS,
