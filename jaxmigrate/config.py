@@ -23,6 +23,9 @@ class Config(NamedTuple):
     """``codemod.option`` and its value, from the table ``[tool.jaxmigrate.options]``."""
     safe_only: bool = False
     unsafe: bool = False
+    origin: str | None = None
+    """The JAX that the program was written for; the key is ``from``."""
+    strict: bool = False
     path: str = ""
     """The file it came from; empty if there is none."""
 
@@ -90,7 +93,7 @@ def _config(table: dict[str, object], path: str) -> Config:
         reader = _READERS.get(key)
         if reader is None:
             raise ConfigError(f"{key}: {_no_such_key(key)}")
-        values[key.replace("-", "_")] = reader(key, value)
+        values[_FIELDS.get(key, key.replace("-", "_"))] = reader(key, value)
     if values.get("safe_only") and values.get("unsafe"):
         raise ConfigError("safe-only and unsafe: choose one")
     return Config(path=path, **values)  # type: ignore[arg-type]
@@ -161,4 +164,8 @@ _READERS: dict[str, Callable[[str, object], object]] = {
     "options": _options,
     "safe-only": _flag,
     "unsafe": _flag,
+    "from": _target,
+    "strict": _flag,
 }
+_FIELDS = {"from": "origin"}
+"""Keys that are words of Python."""

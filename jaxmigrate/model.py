@@ -113,7 +113,12 @@ class Finding:
     @property
     def outstanding(self) -> bool:
         """Whether this finding leaves something to do."""
-        return self.outcome in (Outcome.HELD, Outcome.MANUAL) and self.severity is not Severity.LOW
+        return self.is_left and self.severity is not Severity.LOW
+
+    @property
+    def is_left(self) -> bool:
+        """Whether the old API is still there for no good reason, even if it is only deprecated."""
+        return self.outcome in (Outcome.HELD, Outcome.MANUAL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,8 @@ select = ["device-array", "from-gda"]
 ignore = ["live-buffers"]
 exclude = ["/gen/"]
 safe-only = true
+from = "0.3.25"
+strict = true
 [tool.jaxmigrate.options]
 global-device-array.isinstance = "strict"
 "from-gda.other" = "x"
@@ -46,6 +48,8 @@ def test_everything_is_read(project: Path) -> None:
         options=(("global-device-array.isinstance", "strict"), ("from-gda.other", "x")),
         safe_only=True,
         unsafe=False,
+        origin="0.3.25",
+        strict=True,
         path=path,
     )
     assert config.base == str(project)
@@ -82,7 +86,7 @@ def test_folder_called_pyproject_is_passed_over(project: Path) -> None:
 REFUSED = {
     'targett = "0.4.1"': "targett: unknown key, did you mean 'target'?",
     "safe_only = true": "safe_only: unknown key, did you mean 'safe-only'?",
-    "zzz = 1": "zzz: unknown key (known: exclude, ignore, options, safe-only, select, target, unsafe)",
+    "zzz = 1": "zzz: unknown key (known: exclude, from, ignore, options, safe-only, select, strict, target, unsafe)",
     "target = 0.4": "target: expected a string, not 0.4",
     'target = "new"': "target: not a JAX version: 'new'",
     'select = "device-array"': "select: expected a list of strings, not 'device-array'",

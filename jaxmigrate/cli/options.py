@@ -29,11 +29,13 @@ class Wishes(NamedTuple):
     options: tuple[tuple[str, str], ...]
     safe_only: bool
     unsafe: bool
+    origin: str | None = None
+    strict: bool = False
 
     @property
     def unusual(self) -> bool:
         """Whether there is anything that may be wrong."""
-        return bool(self.target or self.select or self.ignore or self.options)
+        return bool(self.target or self.select or self.ignore or self.options or self.origin)
 
 
 def configuration(paths: tuple[str, ...], explicit: str | None) -> Config:
@@ -79,6 +81,8 @@ def merge(wishes: Wishes, config: Config) -> Wishes:
         (*config.options, *wishes.options),
         wishes.safe_only if chosen else config.safe_only,
         wishes.unsafe if chosen else config.unsafe,
+        wishes.origin or config.origin,
+        wishes.strict or config.strict,
     )
 
 
@@ -92,9 +96,10 @@ def settings_of(wishes: Wishes) -> Settings:
     from jaxmigrate.registry import known_newest
 
     allowed = Applicability.SAFE if wishes.safe_only else Applicability.UNSAFE if wishes.unsafe else Applicability.REVIEW
-    target = _version(wishes.target) if wishes.target else known_newest()
+    target = _version(wishes.target, "--target") if wishes.target else known_newest()
+    origin = _version(wishes.origin, "--from") if wishes.origin else None
     if not (wishes.select or wishes.ignore or wishes.options):
-        return Settings(target, allowed=allowed)
+        return Settings(target, allowed=allowed, origin=origin, strict=wishes.strict)
     from jaxmigrate.registry import load
 
     codemods = load().codemods
@@ -104,16 +109,16 @@ def settings_of(wishes: Wishes) -> Settings:
     for name, value in wishes.options:
         _check_option(name, value, codemods)
     select = frozenset(wishes.select) if wishes.select else None
-    return Settings(target, select, frozenset(wishes.ignore), allowed, wishes.options)
+    return Settings(target, select, frozenset(wishes.ignore), allowed, wishes.options, origin=origin, strict=wishes.strict)
 
 
-def _version(text: str) -> Version:
+def _version(text: str, option: str) -> Version:
     from jaxmigrate.model import Version
 
     try:
         return Version.parse(text)
     except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="'--target'") from None
+        raise click.BadParameter(str(error), param_hint=f"'{option}'") from None
 
 
 def require_codemod(name: str, codemods: Iterable[str], option: str) -> None:
@@ -149,6 +154,12 @@ def rewriting_options(command: Command) -> Command:
 
 _REWRITING = (
     click.option("--target", metavar="VERSION", help="The oldest JAX that the result must run on. [default: the newest known]"),
+    click.option(
+        "--from",
+        "origin",
+        metavar="VERSION",
+        help="The JAX that the program was written for: changes of behaviour since then are reported. [default: from its pins]",
+    ),
     click.option("--select", multiple=True, metavar="NAMES", help="Only these codemods (repeatable, comma-separated)."),
     click.option("--ignore", multiple=True, metavar="NAMES", help="All but these codemods (repeatable, comma-separated)."),
     click.option("--safe-only", is_flag=True, help="Hold back edits that rest on an assumption."),

@@ -55,6 +55,7 @@ class Output(NamedTuple):
 @click.option("--diff", is_flag=True, help="Print the patch and write nothing.")
 @click.option("--check", is_flag=True, help="Print the report and write nothing.")
 @rewriting_options
+@click.option("--strict", is_flag=True, help="Count APIs that are only deprecated as left to do.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 although something is left to do.")
 @click.option("--format", "format_", type=click.Choice(["text", "json", "github"]), default="text", help="Form of the report.")
 @click.option("--color/--no-color", default=None, help="Use colours. [default: on a terminal]")
@@ -69,12 +70,14 @@ def command(
     diff: bool,
     check: bool,
     target: str | None,
+    origin: str | None,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     safe_only: bool,
     unsafe: bool,
     options: tuple[str, ...],
     config: str | None,
+    strict: bool,
     exit_zero: bool,
     format_: str,
     color: bool | None,
@@ -94,7 +97,7 @@ def command(
     """
     if safe_only and unsafe:
         raise click.UsageError("--safe-only and --unsafe exclude each other.")
-    wishes = Wishes(target, split_names(select), split_names(ignore), split_options(options), safe_only, unsafe)
+    wishes = Wishes(target, split_names(select), split_names(ignore), split_options(options), safe_only, unsafe, origin, strict)
     output = Output("diff" if diff else "check" if check else "write", format_, color, exit_zero)
     if "-" in paths:
         if len(paths) > 1:

@@ -129,6 +129,7 @@ def command(ctx: click.Context, /, **_: object) -> None:
         split_options(given["options"]),
         given["safe_only"],
         given["unsafe"],
+        given["origin"],
     )
     request = _request(ctx, settings_of(merge(wishes, project)), project)
     report = _verified(request)[1]

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from jaxmigrate.model import FileResult, Finding, Outcome, Status
+from jaxmigrate.model import FileResult, Finding, Outcome, Severity, Status
+
+_LEVELS = {Severity.URGENT: "error", Severity.NORMAL: "warning", Severity.LOW: "notice"}
 
 
 def render(results: Sequence[FileResult], *, wrote: bool) -> str:
-    """One ``::error`` or ``::warning`` line for each failed file, outstanding finding and edit that was not written."""
-    return "".join(f"{line}\n" for result in results for line in _annotations(result, wrote))
+    """One line for each failed file, finding that is left and edit that was not written; the gravest first.
+
+    ``::error`` is for what fails without a sound and for failed files, ``::notice`` for what is only deprecated.
+    """
+    lines = [line for result in results for line in _annotations(result, wrote)]
+    return "".join(f"{line}\n" for _, line in sorted(lines, key=lambda entry: entry[0] is not Severity.URGENT))
 
 
-def _annotations(result: FileResult, wrote: bool) -> Iterator[str]:
+def _annotations(result: FileResult, wrote: bool) -> Iterator[tuple[Severity, str]]:
     file = _property(result.path)
     if result.status is Status.FAILED:
-        yield f"::error file={file},title=jaxmigrate::{_data(result.reason)}"
+        yield Severity.NORMAL, f"::error file={file},title=jaxmigrate::{_data(result.reason)}"
     for finding in result.findings:
-        if finding.outstanding or (finding.outcome is Outcome.APPLIED and not wrote):
+        if finding.is_left or (finding.outcome is Outcome.APPLIED and not wrote):
             title = _property(f"jaxmigrate {finding.codemod}")
-            yield f"::warning file={file},{_span(finding)},title={title}::{_data(finding.message)}"
+            level = _LEVELS[finding.severity]
+            yield finding.severity, f"::{level} file={file},{_span(finding)},title={title}::{_data(finding.message)}"
 
 
 def _span(finding: Finding) -> str:

@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 
 from jaxmigrate import __version__
-from jaxmigrate.model import FileResult, Finding, Outcome, Position, Settings, Status
-from jaxmigrate.reports.summary import summarise
+from jaxmigrate.model import FileResult, Finding, Outcome, Position, Settings, Severity, Status
+from jaxmigrate.reports.summary import gravest_first, summarise
 
 SCHEMA = 1
 
@@ -35,9 +35,11 @@ def render(
         "summary": {
             "files": files,
             "findings": {outcome.value: len(summary.of(outcome)) for outcome in Outcome},
+            "urgent": len(summary.urgent),
+            "deprecated": len(summary.deprecated),
             "codemods": {name: dict(sorted(row.items())) for name, row in summary.table().items()},
         },
-        "files": [_file(result) for result in results if result.findings or result.status is not Status.UNCHANGED],
+        "files": [_file(result) for result in gravest_first(results) if result.findings or result.status is not Status.UNCHANGED],
     }
     return json.dumps(document, indent=2, ensure_ascii=True) + "\n"
 
@@ -49,7 +51,7 @@ def _file(result: FileResult) -> Json:
         "reason": result.reason or None,
         "written": result.written,
         "requires": str(result.requires) if result.requires else None,
-        "findings": [_finding(finding) for finding in result.findings],
+        "findings": [_finding(f) for f in sorted(result.findings, key=lambda f: f.severity is not Severity.URGENT)],
     }
 
 
@@ -62,6 +64,7 @@ def _finding(finding: Finding) -> Json:
         "message": finding.message,
         "applicability": str(finding.applicability),
         "outcome": finding.outcome.value,
+        "severity": str(finding.severity),
         "before": finding.before,
         "after": finding.after,
         "requires": str(finding.requires) if finding.requires else None,

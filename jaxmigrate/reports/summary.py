@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jaxmigrate.model import Applicability, FileResult, Finding, Outcome, Status, Version
+from jaxmigrate.model import Applicability, FileResult, Finding, Outcome, Severity, Status, Version
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +37,27 @@ class Summary:
         """The findings that ended so."""
         return [place for place in self.places if place.finding.outcome is outcome]
 
+    def left(self, outcome: Outcome) -> list[Place]:
+        """The findings that ended so and leave something to do."""
+        return [place for place in self.of(outcome) if place.finding.outstanding]
+
+    @property
+    def urgent(self) -> list[Place]:
+        """What fails without a sound, mended or not: to be shown before everything else."""
+        shown = (Outcome.APPLIED, Outcome.HELD, Outcome.MANUAL)
+        return [p for p in self.places if p.finding.severity is Severity.URGENT and p.finding.outcome in shown]
+
+    @property
+    def deprecated(self) -> list[Place]:
+        """What still works and is not counted as left to do."""
+        return [place for place in self.places if place.finding.is_left and not place.finding.outstanding]
+
     def applied(self, applicability: Applicability) -> list[Place]:
         """The edits of one applicability that are in the result."""
         return [place for place in self.of(Outcome.APPLIED) if place.finding.applicability is applicability]
 
     def table(self) -> dict[str, Counter[str]]:
-        """Codemod -> number of findings by column: ``safe``, ``review``, ``unsafe`` (applied), ``held``, ``manual``."""
+        """Codemod -> number of findings: ``safe``, ``review``, ``unsafe`` (applied), ``held``, ``manual``, ``deprecated``."""
         table: dict[str, Counter[str]] = {}
         for place in self.places:
             column = _column(place.finding)
@@ -72,6 +87,11 @@ def places(result: FileResult) -> list[Place]:
     return [Place(display(result.path), finding) for finding in sorted(result.findings, key=_position)]
 
 
+def gravest_first(results: Sequence[FileResult]) -> list[FileResult]:
+    """The files in which something fails without a sound, then the others; all in their order."""
+    return sorted(results, key=lambda result: min((p.finding.severity for p in places(result)), default=Severity.LOW) > 0)
+
+
 def display(text: str) -> str:
     """`text` on one line and printable: file names may hold anything."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
@@ -89,4 +109,6 @@ def _position(finding: Finding) -> tuple[int, int]:
 def _column(finding: Finding) -> str:
     if finding.outcome is Outcome.APPLIED:
         return str(finding.applicability)
+    if finding.is_left and not finding.outstanding:
+        return "deprecated"
     return finding.outcome.value if finding.outstanding else ""

@@ -10,14 +10,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from jaxmigrate.model import Applicability, Outcome, Settings
+from jaxmigrate.model import Applicability, Outcome, Settings, Severity
 from jaxmigrate.reports.summary import Place, Summary, count, display
 from jaxmigrate.reports.text import closing, headline, held_by, hunk, left_alone
 
 PLACES = 8
 """Places of one group that are shown; a pipe gets all of them."""
 
-COLUMNS = {"safe": "green", "review": "yellow", "unsafe": "red", "held": "magenta", "manual": "red"}
+COLUMNS = {"safe": "green", "review": "yellow", "unsafe": "red", "held": "magenta", "manual": "red", "deprecated": "dim"}
 
 
 def render_terminal(
@@ -57,10 +57,12 @@ def _parts(summary: Summary, wrote: bool, settings: Settings | None, elapsed: fl
     yield Text(_sentence(headline(summary, wrote, elapsed)), style="bold")
     if summary.table():
         yield Padding(_counts(summary), (1, 0, 0, 2))
+    yield from _section("First of all: a guard hides that these fail", summary.urgent, "red")
     done = "applied" if wrote else "would be applied"
-    yield from _section(f"Look at these: {done}, but each rests on an assumption", _assumed(summary), "yellow")
-    yield from _section("Left to do by hand", summary.of(Outcome.MANUAL), "red")
-    yield from _section("Held back", summary.of(Outcome.HELD), "magenta")
+    yield from _section(f"Look at these: {done}, but each rests on an assumption", _others(_assumed(summary)), "yellow")
+    yield from _section("Left to do by hand", _others(summary.left(Outcome.MANUAL)), "red")
+    yield from _section("Held back", _others(summary.left(Outcome.HELD)), "magenta")
+    yield from _section("Only deprecated", summary.deprecated, "dim")
     if summary.failed or summary.skipped:
         yield Padding(_files(summary), (1, 0, 0, 0))
     last = [*left_alone(summary), *closing(summary, wrote, settings)]
@@ -75,6 +77,11 @@ def _sentence(text: str) -> str:
 
 def _assumed(summary: Summary) -> list[Place]:
     return [*summary.applied(Applicability.REVIEW), *summary.applied(Applicability.UNSAFE)]
+
+
+def _others(places: Iterable[Place]) -> list[Place]:
+    """Without those that were shown before everything else."""
+    return [place for place in places if place.finding.severity is not Severity.URGENT]
 
 
 def _counts(summary: Summary) -> Table:

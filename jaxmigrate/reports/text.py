@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from jaxmigrate.model import Applicability, FileResult, Finding, Outcome, Settings, Status
+from jaxmigrate.model import Applicability, FileResult, Finding, Outcome, Settings, Severity, Status
 from jaxmigrate.reports.summary import Place, Summary, count, display, places, summarise
 
 HUNK_LINES = 6
@@ -44,12 +44,15 @@ def render(
 def _plain(
     results: Sequence[FileResult], summary: Summary, wrote: bool, settings: Settings | None, elapsed: float | None
 ) -> Iterator[str]:
+    for place in summary.urgent:
+        yield from _finding(place)
     for result in results:
         path = display(result.path)
         if result.status in (Status.FAILED, Status.SKIPPED) and result.reason:
             yield f"{path}: {result.status.value}: {display(result.reason)}"
         for place in places(result):
-            if place.finding.outcome in (Outcome.APPLIED, Outcome.HELD, Outcome.MANUAL):
+            shown = place.finding.outcome in (Outcome.APPLIED, Outcome.HELD, Outcome.MANUAL)
+            if shown and place.finding.severity is not Severity.URGENT:
                 yield from _finding(place)
     yield headline(summary, wrote, elapsed)
     yield from left_alone(summary)
@@ -59,7 +62,8 @@ def _plain(
 def _finding(place: Place) -> Iterator[str]:
     finding = place.finding
     held = f" ({held_by(finding)})" if finding.outcome is Outcome.HELD else ""
-    yield f"{place.where}: {finding.applicability} {finding.codemod}: {display(finding.message)}{held}"
+    severity = "" if finding.severity is Severity.NORMAL else f"{finding.severity} "
+    yield f"{place.where}: {severity}{finding.applicability} {finding.codemod}: {display(finding.message)}{held}"
     if finding.outcome is Outcome.HELD or finding.applicability in (Applicability.REVIEW, Applicability.UNSAFE):
         yield from (f"    {line}" for line in hunk(finding))
 
@@ -116,11 +120,13 @@ def left_alone(summary: Summary) -> Iterator[str]:
         yield f"{count(guarded, 'use')} left alone: only the fallback of a version or presence test."
     if suppressed:
         yield f"{count(suppressed, 'use')} left alone: a comment in the source asks for it."
+    if deprecated := len(summary.deprecated):
+        yield f"{count(deprecated, 'use')} only deprecated, still working with a warning: not counted without --strict."
 
 
 def closing(summary: Summary, wrote: bool, settings: Settings | None) -> Iterator[str]:
     """The last lines: what is left, the JAX that the result needs, what to do next."""
-    left = ((len(summary.of(Outcome.MANUAL)), "to do by hand"), (len(summary.of(Outcome.HELD)), "held back"))
+    left = ((len(summary.left(Outcome.MANUAL)), "to do by hand"), (len(summary.left(Outcome.HELD)), "held back"))
     parts = [f"{number} {what}" for number, what in left if number]
     if summary.failed:
         parts.append(f"{count(len(summary.failed), 'file')} failed")
@@ -151,6 +157,6 @@ def next_steps(summary: Summary, wrote: bool, settings: Settings | None = None) 
     safe_only = settings is None or settings.allowed is Applicability.SAFE
     if safe_only and len(held) > len(unsafe):
         yield "without --safe-only the review edits are applied too."
-    if summary.of(Outcome.MANUAL):
-        name = Counter(place.finding.codemod for place in summary.of(Outcome.MANUAL)).most_common(1)[0][0]
+    if manual := summary.left(Outcome.MANUAL):
+        name = Counter(place.finding.codemod for place in manual).most_common(1)[0][0]
         yield f"`jaxmigrate explain {name}` shows what to write instead."

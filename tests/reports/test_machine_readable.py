@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 
-from jaxmigrate.model import Applicability, FileResult, Finding, Outcome, Position, Settings, Status, Version
+from jaxmigrate.model import Applicability, FileResult, Finding, Outcome, Position, Settings, Severity, Status, Version
 from jaxmigrate.reports import github, json_
 
 FINDING = Finding(
@@ -36,6 +36,8 @@ def test_json_keys_are_a_promise() -> None:
         "summary": {
             "files": {"unchanged": 1, "rewritten": 1, "skipped": 0, "failed": 0},
             "findings": {"applied": 1, "held": 0, "manual": 0, "guarded": 0, "suppressed": 0},
+            "urgent": 0,
+            "deprecated": 0,
             "codemods": {"live-buffers": {"review": 1}},
         },
         "files": [
@@ -54,6 +56,7 @@ def test_json_keys_are_a_promise() -> None:
                         "message": "`d` is taken for a jax.Device",
                         "applicability": "review",
                         "outcome": "applied",
+                        "severity": "normal",
                         "before": "d.live_buffers()",
                         "after": "jax.live_arrays()",
                         "requires": "0.3.24",
@@ -91,3 +94,29 @@ def test_github_reports_failed_files_as_errors() -> None:
         github.render([FileResult("m.py", Status.FAILED, reason="null bytes")], wrote=True)
         == "::error file=m.py,title=jaxmigrate::null bytes\n"
     )
+
+
+def _left(line: int, severity: Severity, message: str = "gone") -> Finding:
+    place = Position(line, 0)
+    return Finding("removed-names", place, place, message, Applicability.MANUAL, Outcome.MANUAL, severity=severity)
+
+
+GRAVE = [
+    FileResult("a.py", Status.UNCHANGED, findings=(_left(1, Severity.NORMAL), _left(2, Severity.LOW))),
+    FileResult("b.py", Status.UNCHANGED, findings=(_left(3, Severity.LOW), _left(4, Severity.URGENT))),
+]
+
+
+def test_json_has_what_fails_without_a_sound_first() -> None:
+    document = json.loads(json_.render(GRAVE, wrote=False, settings=SETTINGS))
+    found = [(f["path"], x["start"]["line"], x["severity"]) for f in document["files"] for x in f["findings"]]
+    assert found == [("b.py", 4, "urgent"), ("b.py", 3, "low"), ("a.py", 1, "normal"), ("a.py", 2, "low")]
+    assert (document["summary"]["urgent"], document["summary"]["deprecated"]) == (1, 2)
+    assert document["summary"]["codemods"] == {"removed-names": {"manual": 2, "deprecated": 2}}
+
+
+def test_github_levels_tell_the_severity_and_errors_come_first() -> None:
+    lines = github.render(GRAVE, wrote=False).splitlines()
+    assert [line.split(",")[0] for line in lines] == [
+        "::error file=b.py", "::warning file=a.py", "::notice file=a.py", "::notice file=b.py",
+    ]  # fmt: skip

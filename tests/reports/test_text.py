@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from jaxmigrate.model import Applicability, FileResult, Finding, Outcome, Position, Settings, Status, Version
+from jaxmigrate.model import Applicability, FileResult, Finding, Outcome, Position, Settings, Severity, Status, Version
 from jaxmigrate.reports.text import render
 
 SAFE, REVIEW, UNSAFE, MANUAL = Applicability
@@ -230,3 +230,35 @@ def test_headline_counts_the_files_looked_at() -> None:
 def test_a_pipe_does_not_import_rich() -> None:
     code = "import sys; from jaxmigrate.reports import diff, text; text.render([]); sys.exit('rich' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
+
+
+def _grave() -> list[FileResult]:
+    old = finding("removed-names", 3, "jax.old is gone", MANUAL, Outcome.MANUAL)
+    low = replace(finding("deprecated-names", 4, "jax.warns is deprecated", MANUAL, Outcome.MANUAL), severity=Severity.LOW)
+    hidden = replace(finding("removed-names", 9, "jax.hidden is gone", MANUAL, Outcome.MANUAL), severity=Severity.URGENT)
+    mended = replace(finding("device-array", 8, "mended", SAFE, APPLIED, ("a", "b")), severity=Severity.URGENT)
+    return [
+        FileResult("a.py", Status.UNCHANGED, findings=(old, low)),
+        FileResult("b.py", Status.REWRITTEN, b"a", b"b", (hidden, mended)),
+    ]
+
+
+def test_what_fails_without_a_sound_is_said_first_in_a_pipe() -> None:
+    lines = render(_grave(), wrote=True).splitlines()
+    assert lines[:4] == [
+        "b.py:8:9: urgent safe device-array: mended",
+        "b.py:9:9: urgent manual removed-names: jax.hidden is gone",
+        "a.py:3:9: manual removed-names: jax.old is gone",
+        "a.py:4:9: low manual deprecated-names: jax.warns is deprecated",
+    ]
+    assert "1 use only deprecated, still working with a warning: not counted without --strict." in lines
+    assert "Left: 2 to do by hand." in lines
+
+
+def test_what_fails_without_a_sound_is_said_first_on_a_terminal() -> None:
+    text = render(_grave(), width=100, wrote=True)
+    titles = [line for line in text.splitlines() if line.endswith(")") and line[:1].isupper()]
+    assert [title.rpartition(" (")[0] for title in titles] == [
+        "First of all: a guard hides that these fail", "Left to do by hand", "Only deprecated",
+    ]  # fmt: skip
+    assert text.count("jax.hidden is gone") == 1
