@@ -81,13 +81,13 @@ WORDS = (
     "global_device_array", "global_meshes", "host_callback", "host_local_array_to_global_array", "import AUTO", "import maps",
     "import prng", "in_axis_resources", "index_add", "index_max", "index_min", "index_mul", "index_update", "invars",
     "io_callback", "issubclass", "jax", "jax.config", "jax.ops", "jax.prng", "jax_array", "jax_parallel_functions_output_gda",
-    "jaxlib", "live_buffers", "local_data", "local_shards", "make_device_array", "make_mesh", "make_sharded_device_array",
-    "maps as", "maps.Mesh", "maps.mesh", "maps.thread_resources", "maps.xmap", "nojax_array",
+    "jaxlib", "linear_util", "live_buffers", "local_data", "local_shards", "make_device_array", "make_mesh",
+    "make_sharded_device_array", "maps as", "maps.Mesh", "maps.mesh", "maps.thread_resources", "maps.xmap", "nojax_array",
     "nojax_parallel_functions_output_gda", "omnistaging", "one_replica_buffer_indices", "ops.index", "ops.scatter",
-    "out_axis_resources", "outvars", "pjit", "pjit.AUTO", "pmap", "process_allgather", "pure_callback", "pxla", "random",
-    "register", "shard_map", "sharded_jit", "sharding_spec", "sharding_specs", "singledispatch", "singledispatchmethod",
-    "to_py", "tree_flatten", "tree_leaves", "tree_map", "tree_multimap", "tree_structure", "tree_transpose", "tree_unflatten",
-    "treedef_is_leaf", "xla_call", "xla_computation", "xla_shape",
+    "optimizers", "out_axis_resources", "outvars", "pjit", "pjit.AUTO", "pmap", "process_allgather", "pure_callback", "pxla",
+    "random", "register", "shard_map", "sharded_jit", "sharding_spec", "sharding_specs", "singledispatch",
+    "singledispatchmethod", "stax", "to_py", "tree_flatten", "tree_leaves", "tree_map", "tree_multimap", "tree_structure",
+    "tree_transpose", "tree_unflatten", "treedef_is_leaf", "xla_call", "xla_computation", "xla_shape",
 )
 # fmt: on
 """All words of these codemods, kept here so that a file without any costs no import of them (a test compares)."""

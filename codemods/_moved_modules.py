@@ -3,14 +3,34 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Container
+from collections.abc import Container, Mapping
 
-from jaxmigrate.codemod import Handler, NameSite, Reports
-from jaxmigrate.history import History
+from jaxmigrate.codemod import Codemod, Handler, NameSite, Reports
+from jaxmigrate.history import History, Successor
+
+Moves = Mapping[str, tuple[Successor, ...]]
+
+
+def move_module(codemod: Codemod, old: str, new: str, moves: Moves, besides: Container[str] = ()) -> None:
+    """Move a module and its members; those that went elsewhere than `new` are moved one by one."""
+    members = {name: found for name, found in moves.items() if name.startswith(f"{old}.")}
+    along = {name: found for name, found in members.items() if _goes_along(name, found, new)}
+    codemod.rename(along, handler=_follows)
+    codemod.rename({name: found for name, found in members.items() if name not in along})
+    codemod.rename({old: moves.get(old, new)}, handler=member_moves(new, besides))
+
+
+def _goes_along(name: str, found: tuple[Successor, ...], new: str) -> bool:
+    return bool(found) and found[0].name == f"{new}.{name.rpartition('.')[2]}"
+
+
+def _follows(site: NameSite) -> Reports:
+    """``stax.Dense`` follows its module; only names imported by themselves are moved one by one."""
+    return () if isinstance(site.node, ast.Attribute) else None
 
 
 def member_moves(new: str, besides: Container[str] = ()) -> Handler:
-    """A handler for uses of an old module; members with a line of their own, and those `besides`, are no matter of the module."""
+    """A handler for uses of an old module; members that went elsewhere, and those `besides`, are no matter of the module."""
 
     def decide(site: NameSite) -> Reports:
         attribute = site.parent()
@@ -18,23 +38,25 @@ def member_moves(new: str, besides: Container[str] = ()) -> Handler:
             return None
         known = site.source.facts.history
         old = f"{site.symbol}.{attribute.attr}"
-        if old in besides or has_own_line(known, old):
+        if old in besides or _went_elsewhere(known, old, new):
             return ()
         since = known.since(f"{new}.{attribute.attr}")
-        if since is not None and since <= site.target:
+        if since is not None:
             return None
-        return site.manual(lost(known, old, new))
+        return site.manual(_lost(known, old, new))
 
     return decide
 
 
-def has_own_line(known: History, name: str) -> bool:
-    """Whether the tables of successors speak of this very name, so that another site deals with it."""
+def _went_elsewhere(known: History, name: str, new: str) -> bool:
+    """Whether the tables of successors speak of this very name, and of another place."""
     advice = known.advices.get(name)
-    return advice is not None and bool(advice.successors or advice.verb != "none")
+    if advice is None or (advice.verb == "none" and not advice.successors):
+        return False
+    return not _goes_along(name, advice.successors, new)
 
 
-def lost(known: History, old: str, new: str) -> str:
+def _lost(known: History, old: str, new: str) -> str:
     """What to say of a member that the new home of its module lacks."""
     advice = known.advice(old)
     text = advice.text.lstrip("?") if advice is not None and advice.symbol == old else ""

@@ -13,7 +13,7 @@ import ast
 from jaxmigrate.codemod import REVIEW, Codemod, Handler, NameSite, Reports, Rewrite
 from jaxmigrate.registry import history
 from jaxmigrate_codemods._arrays import container
-from jaxmigrate_codemods._moved_modules import member_moves
+from jaxmigrate_codemods._moved_modules import move_module
 
 _ARRAY = "jax.Array"
 _CLASSES = (
@@ -93,6 +93,5 @@ _ROLES: dict[str, Handler] = {
     "value": _passed,
 }
 
+move_module(codemod, "jax.prng", "jax.extend.random", history().moves("key-array"), _CLASSES)
 codemod.rename(dict.fromkeys(_CLASSES, _ARRAY), handler=_class, passed_on=_ELSEWHERE)
-codemod.rename({old: new for old, new in history().moves("key-array").items() if old not in (*_CLASSES, "jax.prng")})
-codemod.rename({"jax.prng": "jax.extend.random"}, handler=member_moves("jax.extend.random", _CLASSES))
