@@ -87,7 +87,8 @@ WORDS = (
     "optimizers", "out_axis_resources", "outvars", "pjit", "pjit.AUTO", "pmap", "process_allgather", "pure_callback", "pxla",
     "random", "register", "shard_map", "sharded_jit", "sharding_spec", "sharding_specs", "singledispatch",
     "singledispatchmethod", "stax", "to_py", "tree_flatten", "tree_leaves", "tree_map", "tree_multimap", "tree_structure",
-    "tree_transpose", "tree_unflatten", "treedef_is_leaf", "xla_call", "xla_computation", "xla_shape",
+    "tree_transpose", "tree_unflatten", "treedef_is_leaf", "xla_bridge", "xla_call", "xla_client", "xla_computation",
+    "xla_extension", "xla_shape",
 )
 # fmt: on
 """All words of these codemods, kept here so that a file without any costs no import of them (a test compares)."""
