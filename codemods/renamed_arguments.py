@@ -146,7 +146,7 @@ def _reports(call: _Call) -> Iterator[Rewrite | Manual]:
     for argument in arguments:
         if argument not in placed:
             _decide(call, argument, plan)
-    _check_order(call, plan)
+    _check_order(call, arguments, plan)
     if plan.placed:
         yield _by_position(call, plan.placed)
     elif plan.ways:
@@ -202,13 +202,22 @@ def _decide(call: _Call, argument: _Argument, plan: _Plan) -> None:
         plan.ways.append((argument, way))
 
 
-def _check_order(call: _Call, plan: _Plan) -> None:
-    """A positional argument that is taken away must not let others slide into its place."""
-    changed = {argument.key for argument, _ in plan.ways if isinstance(argument.key, int)}
-    if changed and (call.starred or not all(n in changed for n in range(min(changed), len(call.positional)))):
-        first = next(argument for argument, _ in plan.ways if argument.key == min(changed))
-        plan.ways = [entry for entry in plan.ways if not isinstance(entry[0].key, int)]
-        plan.reports.append(Manual(f"{call.name(first)} is {_since(first)}; give what follows it by keyword", first.node))
+def _check_order(call: _Call, arguments: Sequence[_Argument], plan: _Plan) -> None:
+    """Of positional arguments all from one on change, or none: what is left must not slide into another place."""
+    ruled = [argument for argument in arguments if isinstance(argument.key, int)]
+    changed = {argument.key for argument, _ in plan.ways}
+    if not ruled or (not call.starred and all(n in changed for n in range(_place_of(ruled[0]), len(call.positional)))):
+        return
+    plan.ways = [entry for entry in plan.ways if not isinstance(entry[0].key, int)]
+    if not plan.reports:
+        plan.reports.append(
+            Manual(f"{call.name(ruled[0])} is {_since(ruled[0])}; give what follows it by keyword", ruled[0].node)
+        )
+
+
+def _place_of(argument: _Argument) -> int:
+    assert isinstance(argument.key, int)
+    return argument.key
 
 
 def _since(argument: _Argument) -> str:

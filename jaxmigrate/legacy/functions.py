@@ -29,31 +29,10 @@ def clear_backends() -> None:
     jax.clear_caches()
 
 
-def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) -> Any:
-    """Which elements of the flat first array are in the second."""
-    return jnp.isin(ar1, ar2, assume_unique=assume_unique, invert=invert).ravel()
-
-
-def msort(a: Any) -> Any:
-    """Sort along the first dimension."""
-    return jnp.sort(a, axis=0)
-
-
 def asfarray(x: Any, dtype: Any = None) -> Any:
     """An array of floats."""
     kind = dtype if dtype is not None and jnp.issubdtype(dtype, jnp.inexact) else float
     return jnp.asarray(x, dtype=kind)
-
-
-def issubsctype(arg1: Any, arg2: Any) -> bool:
-    """Whether the type of the first is a subtype of that of the second."""
-    first, second = (getattr(arg, "dtype", arg) for arg in (arg1, arg2))
-    return bool(jnp.issubdtype(first, second))
-
-
-def shuffle(key: Any, x: Any, axis: int = 0) -> Any:
-    """Shuffle the elements along one dimension."""
-    return jax.random.permutation(key, x, axis=axis, independent=True)
 
 
 def default_prng_impl() -> Any:
@@ -220,12 +199,8 @@ OBJECTS: dict[str, object] = {
     "jax.numpy.NZERO": -0.0,
     "jax.numpy.PZERO": 0.0,
     "jax.numpy.asfarray": asfarray,
-    "jax.numpy.in1d": in1d,
-    "jax.numpy.issubsctype": issubsctype,
-    "jax.numpy.msort": msort,
     "jax.random.default_prng_impl": default_prng_impl,
     "jax.random.rbg_key": rbg_key,
-    "jax.random.shuffle": shuffle,
     "jax.random.threefry2x32_key": threefry2x32_key,
     "jax.random.unsafe_rbg_key": unsafe_rbg_key,
     "jax.scipy.linalg.polar_unitary": polar_unitary,
