@@ -23,7 +23,7 @@ from jaxmigrate.sites import has_stand_in, imported_name
 
 REMOVED, DEPRECATED, UNKNOWN = "removed-names", "deprecated-names", "unknown-names"
 """The codemods under whose names this is reported; without them, it is not."""
-_OF = {Fate.GONE: REMOVED, Fate.NEWER: REMOVED, Fate.DEPRECATED: DEPRECATED, Fate.UNKNOWN: UNKNOWN}
+_OF = {Fate.GONE: REMOVED, Fate.PRIVATE: REMOVED, Fate.NEWER: REMOVED, Fate.DEPRECATED: DEPRECATED, Fate.UNKNOWN: UNKNOWN}
 _MODULE_BY_PATH = ("import_module", "__import__", "importorskip", "find_spec")
 _BY_PATH = (*_MODULE_BY_PATH, "patch", "setattr", "delattr", "locate", "resolve_name")
 """Callees that look an object up by a dotted path."""
@@ -177,7 +177,7 @@ class _Look:
 
     def judged(self, qualified: str, *, as_module: bool = False) -> Verdict | None:
         verdict = judge(self.history, qualified, self.target, as_module=as_module)
-        if verdict is None or verdict.fate in (Fate.GONE, Fate.UNKNOWN):
+        if verdict is None or verdict.fate not in (Fate.NEWER, Fate.DEPRECATED):
             return verdict
         return None if verdict.symbol in self.circumstances.emitted else verdict
 
@@ -209,7 +209,7 @@ class _Look:
             return
         symbol = verdict.symbol if verdict.fate is Fate.GONE else verdict.root
         message = self.message(verdict, qualified)
-        if verdict.fate is Fate.GONE and self._is_left_over(statement, alias):
+        if verdict.fate in (Fate.GONE, Fate.PRIVATE) and self._is_left_over(statement, alias):
             change = MoveImport(statement, (), frozenset({local_name(alias)}))
             message = f"{message}; this file does not use it"
             yield Proposal(REMOVED, alias, message, Applicability.REVIEW, (change,), symbol)
@@ -323,7 +323,7 @@ class _Look:
             yield self.proposal(call, verdict, self.message(verdict, qualified), base.binding)
 
     def _question(self, call: ast.Call, place: _Place, verdict: Verdict) -> Iterator[Proposal]:
-        if verdict.fate is not Fate.GONE:
+        if verdict.fate not in (Fate.GONE, Fate.PRIVATE):
             return
         off = silences.switches_off(self.source, call)
         earlier = self.covered.at(call)
@@ -348,6 +348,10 @@ class _Look:
         """What to say about a name."""
         if verdict.fate is Fate.UNKNOWN:
             return f"{verdict.symbol} is not a JAX API of any known release{self._near(verdict.symbol)}"
+        if verdict.fate is Fate.PRIVATE:
+            newest = self.history.versions[-1]
+            advice = self.history.advices.get(verdict.root)
+            return f"{verdict.root} is private, and JAX {newest} has no such name{_advised(advice, self.target)}"
         assert verdict.entry is not None
         if verdict.fate is Fate.NEWER:
             return f"{verdict.root} exists since JAX {verdict.entry.since}, which is newer than the target {self.target}"

@@ -17,6 +17,8 @@ class Fate(enum.Enum):
     NEWER = "newer"
     """The newest release has it, the target does not."""
     DEPRECATED = "deprecated"
+    PRIVATE = "private"
+    """A private name that the newest release lacks; about older ones nothing is on record."""
     UNKNOWN = "unknown"
     """No release on record had it."""
 
@@ -43,6 +45,8 @@ def judge(history: History, qualified: str, target: Version, *, as_module: bool 
     first, *rest = qualified.split(".")
     if first not in history.members(""):
         return None
+    if rest and any(part.startswith("_") for part in rest) and (found := _private(history, qualified)) is not None:
+        return found
     symbol = first
     soft: Verdict | None = None
     for number, part in enumerate(rest):
@@ -67,7 +71,17 @@ def judge(history: History, qualified: str, target: Version, *, as_module: bool 
 def is_dead(history: History, qualified: str) -> bool:
     """Whether the newest release lacks the name, as far as is known."""
     found = judge(history, qualified, history.versions[-1]) if history.versions else None
-    return found is not None and found.fate in (Fate.GONE, Fate.UNKNOWN)
+    return found is not None and found.fate in (Fate.GONE, Fate.PRIVATE, Fate.UNKNOWN)
+
+
+def _private(history: History, qualified: str) -> Verdict | None:
+    """A private name that the newest release lacks, as far as its own record tells."""
+    if history.entry(qualified) is not None or history.has_private(qualified) is not False:
+        return None
+    parts = qualified.split(".")
+    prefixes = (".".join(parts[:end]) for end in range(2, len(parts) + 1))
+    root = next((p for p in prefixes if history.has_private(p) is False), qualified)
+    return Verdict(Fate.PRIVATE, qualified, root)
 
 
 def _may_live(history: History, entry: Entry, parent: str) -> bool:
@@ -99,7 +113,11 @@ def _missing(history: History, parent: str, name: str) -> Verdict | None:
         return None
     if owner is not None and "module" not in owner.kinds and len(owner.ranges) > 1:
         return Verdict(Fate.GONE, symbol, symbol, Entry(symbol, owner.ranges[:-1]))  # a name that is back as something else
-    if name.startswith("_") or (owner is not None and not _is_complete(history, owner)):
+    if (
+        name.startswith("_")
+        or (owner is not None and "open" in owner.kinds)
+        or (owner is not None and not _is_complete(history, owner))
+    ):
         return None
     if _may_leak(history, parent, name):
         return None

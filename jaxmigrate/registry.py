@@ -86,7 +86,8 @@ def history() -> History:
     """The records of all packs; reading them needs no codemod."""
     folders = [os.path.dirname(import_module(package).__file__ or "") for package in packages()]
     histories, successors = ([_text(folder, name) for folder in folders] for name in ("history.txt", "successors.tsv"))
-    return History(tuple(filter(None, histories)), tuple(filter(None, successors)))
+    private = (os.path.join(folder, "private.json.gz") for folder in folders)
+    return History(tuple(filter(None, histories)), tuple(filter(None, successors)), tuple(filter(os.path.exists, private)))
 
 
 def _text(folder: str, name: str) -> str:
@@ -133,6 +134,7 @@ def _facts(tables: dict[str, Any], history: History) -> Facts:
         uncallable=frozenset(tables.get("gone", {}).get("uncallable", ())),
         traced_classes=frozenset(tables.get("transforms", {}).get("classes", ())),
         autoimported=frozenset(modules.get("autoimported", ())),
+        by_path=frozenset(modules.get("by_path", ())),
         gone_modules=frozenset(tables.get("gone", {}).get("modules", ())),
         since={name: Version.parse(version) for name, version in tables.get("since", {}).items()},
         history=history,

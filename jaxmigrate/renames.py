@@ -95,7 +95,10 @@ def _uses(source: Source, moves: dict[str, tuple[Codemod, Move]], settings: Sett
         if isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
             use.reports.append(Manual(f"{found.qualified} is assigned to here; it does not exist any more"))
         elif why := _no_common_spelling(source, move, settings.target):
-            use.reports.append(Manual(why))
+            if source.is_dead(move.old):
+                use.reports.append(Manual(why))
+            else:
+                use.silent = True  # it works everywhere; that it is deprecated is said once, at its import
         elif move.handler is not None:
             site = NameSite(source, node, settings, found.qualified, found.direct, source.is_quoted(node))
             result = move.handler(site)
@@ -136,6 +139,8 @@ def _imports(
             if entry is None:
                 continue
             codemod, move, moved = entry
+            if _no_common_spelling(source, move, target):
+                continue
             own = by_binding.get(alias, [])
             manual = any(isinstance(report, Manual) for use in own for report in use.reports)
             if manual or not _name_stays(source, statement, alias, move, own, touched):

@@ -186,7 +186,7 @@ def _leftovers(source: Source, codemods: list[Codemod], found: list[Proposal], p
     for codemod in codemods:
         if codemod.removed is not None:
             dead |= dict.fromkeys((codemod.names.keys() | codemod.calls.keys()) & source.dead, codemod)
-        dead |= dict.fromkeys(codemod.moves, codemod)
+        dead |= dict.fromkeys(codemod.moves.keys() & source.dead, codemod)
     covered = [source.span(p.node) for p in found]
     covered += [source.span(c.node) for p in found for c in p.changes if isinstance(c, (MoveImport, Collapse, api.ReplaceExpr))]
     for module, codemod in owners.items():
