@@ -164,7 +164,7 @@ def judge(
 ) -> FileResult | None:
     """What is to be said and done about the requirements of one file; None if nothing is.
 
-    `needs` is the oldest JAX that the rewritten code runs on, as far as the edits tell.
+    `needs` is the oldest JAX that has what the rewritten code uses, as far as the files that were parsed tell.
     """
     findings: list[Finding] = []
     splices: list[Splice] = []
@@ -264,8 +264,8 @@ class ProjectPins:
 
     def see(self, result: FileResult) -> None:
         """Take in the result of a file: what its code needs, and its new text if it has requirements itself."""
-        if result.requires is not None:
-            self._needs = max(self._needs or result.requires, result.requires)
+        known = [version for version in (self._needs, result.requires, result.uses) if version is not None]
+        self._needs = max(known, default=None)
         if result.path in self._found and result.status is Status.REWRITTEN:
             self._changed[result.path] = result.after
 

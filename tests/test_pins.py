@@ -123,6 +123,16 @@ def test_the_lower_bound_is_raised_only_when_unsafe_edits_are_allowed(tmp_path: 
     assert requirements.read_bytes() == b"jax[cpu]>=0.3.24 # fast\r\nflax>=0.3.0\r\n"
 
 
+def test_the_lower_bound_can_be_raised_in_a_later_run(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(OLD)
+    requirements = tmp_path / "requirements.txt"
+    requirements.write_text("jax>=0.3.0\n")
+    run(tmp_path, "--exit-zero")
+    assert requirements.read_text() == "jax>=0.3.0\n"
+    run(tmp_path, "--unsafe")
+    assert requirements.read_text() == "jax>=0.3.24\n"
+
+
 def test_a_bound_that_is_high_enough_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(OLD)
     (tmp_path / "pyproject.toml").write_text('[project]\ndependencies = ["jax>=0.4.1"]\n')
