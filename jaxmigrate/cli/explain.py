@@ -1,8 +1,10 @@
-"""``jaxmigrate explain NAME``: one codemod, or the one that deals with an API, taught by example."""
+"""``jaxmigrate explain NAME``: a codemod, taught by example, or the life of a JAX name and what to write instead."""
 
 from __future__ import annotations
 
+import json
 import os
+import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -12,21 +14,207 @@ from jaxmigrate.config import did_you_mean
 
 if TYPE_CHECKING:
     from jaxmigrate.codemod import Codemod
+    from jaxmigrate.history import Entry
+    from jaxmigrate.registry import Pack
+    from jaxmigrate.story import Holds, Story
+
+_WIDTH = 80
 
 
-@click.command("explain", short_help="Explain a codemod, or what becomes of an old API.")
+@click.command("explain", short_help="Explain a codemod, or what became of a JAX name.")
 @click.argument("name")
-def command(name: str) -> None:
-    """Explain a codemod (live-buffers), or the ones that deal with an old API (jax.numpy.DeviceArray, local_shards)."""
-    from jaxmigrate.registry import load
+@click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", help="How to print it.")
+def command(name: str, style: str) -> None:
+    """Explain a codemod (live-buffers), or what became of a JAX name.
 
-    codemods = load().codemods
+    A name may be written in full (jax.tree_map), with a usual abbreviation (jtu.tree_multimap) or alone (DeviceArray). Also a
+    keyword argument (jax.numpy.clip(a_min=)), a member of a class (jax.Array.device_buffer), a flag (jax_omnistaging), a module.
+    The exit status is 1 for a name of JAX that no release had.
+    """
+    from jaxmigrate.registry import load
+    from jaxmigrate.story import tell
+
+    pack = load()
+    if name in pack.codemods:
+        _show_codemods([pack.codemods[name]], style)
+        return
+    story = tell(name, pack.history, pack.codemods, _short(pack))
+    if story is not None:
+        click.echo(json.dumps(_as_data(story), indent=2) if style == "json" else "\n".join(_told(story)))
+        return
     # jnp.DeviceArray is found by its last part.
     names = (name, name.rpartition(".")[2])
-    chosen = [codemods[name]] if name in codemods else next(filter(None, (_dealing_with(n, codemods) for n in names)), [])
-    if not chosen:
-        raise click.BadParameter(f"no codemod or old API {name!r}{did_you_mean(name, codemods)}", param_hint="'NAME'")
-    click.echo("\n".join("\n".join(_lines(codemod)) for codemod in chosen))
+    chosen = next(filter(None, (_dealing_with(n, pack.codemods) for n in names)), [])
+    if chosen:
+        _show_codemods(chosen, style)
+        return
+    _unknown(name, pack, style)
+
+
+def _short(pack: Pack) -> dict[str, str]:
+    """Usual names of modules, such as jnp."""
+    short: dict[str, str] = pack.tables.get("short", {})
+    return short
+
+
+def _unknown(name: str, pack: Pack, style: str) -> None:
+    from jaxmigrate.story import near
+
+    history = pack.history
+    first = name.partition(".")[0]
+    if "." not in name or _short(pack).get(first, first).partition(".")[0] not in history.members(""):
+        raise click.BadParameter(f"no codemod or old API {name!r}{did_you_mean(name, pack.codemods)}", param_hint="'NAME'")
+    private = _private(name, pack)
+    guess = "" if private else near(name, history, _short(pack))
+    if style == "json":
+        click.echo(json.dumps({"symbol": name, "state": "private" if private else "unknown", "near": guess or None}, indent=2))
+    elif private:
+        click.echo("\n".join(_wrapped(f"{name}: {private}", "")))
+    else:
+        span = f"{history.versions[0]} to {history.versions[-1]}"
+        hint = f", did you mean {guess}?" if guess else ""
+        click.echo("\n".join(_wrapped(f"{name}: not a JAX API of any known release ({span}){hint}", "")))
+    raise SystemExit(0 if private else 1)
+
+
+def _private(name: str, pack: Pack) -> str:
+    """What to say about a private name; empty for others."""
+    if not any(part.startswith("_") for part in name.split(".")):
+        return ""
+    has = {True: "has it", False: "does not have it", None: "may or may not have it"}[pack.history.has_private(name)]
+    return f"a private name of JAX, which may change with any release; JAX {pack.history.versions[-1]} {has}"
+
+
+def _told(story: Story) -> Iterator[str]:
+    """A story for people, within 80 columns."""
+    yield _title(story)
+    yield ""
+    rows = list(_rows(story))
+    width = max(len(label) for label, _ in rows)
+    for label, text in rows:
+        yield from _wrapped(text, f"  {label:<{width}}  ")
+    if story.codemods and not story.by_hand:
+        yield ""
+        yield from _wrapped(f"jaxmigrate explain {story.codemods[0].name} shows an example of the edit.", "  ")
+
+
+def _title(story: Story) -> str:
+    kind = "module" if "module" in story.entry.kinds else "class" if "class" in story.entry.kinds else ""
+    kind = "keyword argument" if story.symbol.endswith("=)") else "flag" if story.symbol.startswith("flags.") else kind
+    symbol = story.symbol.removeprefix("flags.")
+    said = {"gone": f"gone since JAX {story.removed}", "deprecated": f"deprecated since JAX {story.entry.deprecated}"}
+    return f"{symbol}: {f'{kind}, ' if kind else ''}{said.get(story.state, 'part of JAX today')}"
+
+
+def _rows(story: Story) -> Iterator[tuple[str, str]]:
+    entry = story.entry
+    yield "in JAX", _spans(entry)
+    if "leak" in entry.kinds:
+        yield "what it was", "an import of that module which nobody promised, no API of its own"
+    if entry.deprecated is not None:
+        yield "deprecated in", str(entry.deprecated)
+    if story.removed is not None:
+        yield "removed in", str(story.removed)
+    for number, new in enumerate(story.instead):
+        yield "" if number else "instead", f"{new.name}, {_targets(story, number)}"
+    if story.advice:
+        yield "what to do" if story.by_hand else "to know", story.advice
+    yield from _workers(story)
+    if story.holds is not None:
+        yield "its names", _held(story.holds)
+    if story.lost:
+        yield "it lost", "; ".join(_lost(e) for e in story.lost)
+    if story.also:
+        yield "same name", ", ".join(story.also)
+
+
+def _held(holds: Holds) -> str:
+    gone = f"{holds.names} on record, {holds.gone} of them gone"
+    return gone + (f"; some are rewritten by {', '.join(holds.codemods)}" if holds.codemods else "")
+
+
+def _workers(story: Story) -> Iterator[tuple[str, str]]:
+    if story.state == "alive" and not story.codemods:
+        return
+    edits = [f"{c.name} ({'up to ' if int(c.applicability) else ''}{c.applicability})" for c in story.codemods]
+    if story.by_hand:
+        yield "rewritten by", f"nothing, by hand{'; some places by ' + ', '.join(edits) if edits else ''}"
+    else:
+        yield "rewritten by", ", ".join(edits)
+    if story.codemods:
+        yield "read", story.codemods[0].link
+
+
+def _spans(entry: Entry) -> str:
+    spans = [f"{r.first} to {r.last}" if r.last else f"since {r.first}" for r in entry.ranges]
+    spans = [span.partition(" to ")[0] if r.first == r.last else span for span, r in zip(spans, entry.ranges, strict=True)]
+    return ", ".join(spans)
+
+
+def _targets(story: Story, number: int) -> str:
+    new = story.instead[number]
+    if len(story.instead) == 1:
+        return f"since JAX {new.since}"
+    if new.before is None:
+        return f"for targets from JAX {new.since}"
+    return f"for targets before {new.before}" + (f" (from {new.since})" if number else "")
+
+
+def _lost(entry: Entry) -> str:
+    name = entry.symbol.rpartition("(")[2].rstrip("=)") if entry.symbol.endswith(")") else f".{entry.symbol.rpartition('.')[2]}"
+    return f"{name} ({'deprecated in ' + str(entry.deprecated) if entry.alive else 'last in ' + str(entry.last)})"
+
+
+def _wrapped(text: str, head: str) -> list[str]:
+    """`text` behind `head`, its further lines below the first."""
+    return textwrap.wrap(
+        text, _WIDTH, initial_indent=head, subsequent_indent=" " * len(head), break_on_hyphens=False, break_long_words=False
+    )
+
+
+def _as_data(story: Story) -> dict[str, object]:
+    entry = story.entry
+    return {
+        "symbol": story.symbol,
+        "state": story.state,
+        "kinds": sorted(entry.kinds),
+        "releases": [{"first": str(r.first), "last": str(r.last) if r.last else None} for r in entry.ranges],
+        "deprecated": str(entry.deprecated) if entry.deprecated else None,
+        "removed": str(story.removed) if story.removed else None,
+        "instead": [
+            {"name": new.name, "since": str(new.since), "before": str(new.before) if new.before else None}
+            for new in story.instead
+        ],
+        "advice": story.advice,
+        "by_hand": story.by_hand and story.state != "alive",
+        "codemods": [{"name": c.name, "edits": str(c.applicability), "link": c.link} for c in story.codemods],
+        "lost": [{"name": e.symbol, "last": str(e.last) if e.last else None} for e in story.lost],
+        "names": story.holds.names if story.holds else None,
+        "names_gone": story.holds.gone if story.holds else None,
+        "also": list(story.also),
+    }
+
+
+def _show_codemods(chosen: list[Codemod], style: str) -> None:
+    if style == "text":
+        click.echo("\n".join("\n".join(_lines(codemod)) for codemod in chosen))
+    else:
+        click.echo(json.dumps([_codemod_data(codemod) for codemod in chosen], indent=2))
+
+
+def _codemod_data(codemod: Codemod) -> dict[str, object]:
+    pair = example(codemod.name)
+    return {
+        "codemod": codemod.name,
+        "summary": codemod.summary,
+        "since": codemod.since,
+        "deprecated": codemod.deprecated,
+        "removed": codemod.removed,
+        "edits": str(codemod.applicability),
+        "options": {name: list(values) for name, values in codemod.options.items()},
+        "link": codemod.link,
+        "example": {"before": pair[0], "after": pair[1]} if pair else None,
+    }
 
 
 def _dealing_with(symbol: str, codemods: dict[str, Codemod]) -> list[Codemod]:

@@ -1,0 +1,163 @@
+"""The life of one name of a library, told from the history: what was asked for, what became of it, what to write instead."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from jaxmigrate.codemod import Codemod
+from jaxmigrate.history import Advice, Entry, History
+from jaxmigrate.model import Version
+
+_MANY = 8
+"""How many names of the same last part are listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instead:
+    """A successor, and the targets it is right for."""
+
+    name: str
+    since: Version
+    """Usable from this release on."""
+    before: Version | None
+    """For targets from this release on there is a newer spelling; None for the newest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """The names of a module, counted."""
+
+    names: int
+    """All that it ever had."""
+    gone: int
+    codemods: tuple[str, ...]
+    """Who rewrites some of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """What there is to tell about a name."""
+
+    symbol: str
+    entry: Entry
+    removed: Version | None
+    instead: tuple[Instead, ...]
+    advice: str
+    by_hand: bool
+    """No codemod has an edit for it."""
+    codemods: tuple[Codemod, ...]
+    """Who deals with it."""
+    lost: tuple[Entry, ...]
+    """Arguments and members that it lost."""
+    also: tuple[str, ...]
+    """Other names that the question may have meant."""
+    holds: Holds | None = None
+    """What there is to say about the names of a module."""
+
+    @property
+    def state(self) -> str:
+        """``alive``, ``deprecated`` or ``gone``."""
+        if not self.entry.alive:
+            return "gone"
+        return "deprecated" if self.entry.deprecated is not None else "alive"
+
+
+def tell(asked: str, history: History, codemods: Mapping[str, Codemod], short: Mapping[str, str]) -> Story | None:
+    """The story of the name that was asked for; None when no release on record had one like it.
+
+    `short` are the usual names of modules (``jnp``); a name without a module is looked for in all of them.
+    """
+    names = list(meant(asked, history, short))
+    return _story(names[0], names[1:], history, codemods) if names else None
+
+
+def meant(asked: str, history: History, short: Mapping[str, str]) -> Iterator[str]:
+    """The names on record that a question may mean, the likeliest first."""
+    whole = asked.strip().removesuffix("()")
+    first, dot, rest = whole.partition(".")
+    seen = set()
+    for name in (whole, short.get(first, first) + dot + rest if first in short else "", _flag(whole)):
+        entry = history.entry(name) if name else None
+        if entry is not None and entry.symbol not in seen:
+            seen.add(entry.symbol)
+            yield entry.symbol
+    if not seen and not dot and not whole.endswith(")"):
+        yield from _by_last_part(whole, history)
+
+
+def near(asked: str, history: History, short: Mapping[str, str]) -> str:
+    """A name on record that is spelled like the one asked for; empty when none is."""
+    first, dot, rest = asked.partition(".")
+    whole = short.get(first, first) + dot + rest
+    parent, _, name = whole.rpartition(".")
+    found = difflib.get_close_matches(name, history.members(parent), 1, 0.75)
+    if found:
+        return f"{parent}.{found[0]}"
+    while "." in parent and not history.members(parent):
+        parent, _, name = parent.rpartition(".")
+    found = difflib.get_close_matches(name, history.members(parent), 1, 0.75)
+    return f"{parent}.{found[0]}" if found else ""
+
+
+def _flag(name: str) -> str:
+    leaf = name.rpartition(".")[2]
+    return f"flags.{leaf.lower()}" if leaf.lower().startswith("jax_") or name.startswith("flags.") else ""
+
+
+def _by_last_part(name: str, history: History) -> list[str]:
+    found = [e for s in history.all_sections() if (e := history.section(s).get(name)) is not None]
+    found.sort(key=lambda e: ("leak" in e.kinds, not _own_advice(history, e), e.symbol.count("."), e.symbol))
+    return [e.symbol for e in found if "leak" not in e.kinds] or [e.symbol for e in found[:1]]
+
+
+def _own_advice(history: History, entry: Entry) -> bool:
+    return entry.symbol in history.advices
+
+
+def _story(symbol: str, also: list[str], history: History, codemods: Mapping[str, Codemod]) -> Story:
+    entry = history.entry(symbol)
+    assert entry is not None
+    advice = None if entry.alive and entry.deprecated is None else history.advice(symbol)
+    if advice is None and symbol in history.advices:
+        advice = history.advices[symbol]
+    dealing = tuple(_dealing(symbol, advice, codemods))
+    edits = (advice is not None and advice.verb != "none") or any(symbol in c.moves or symbol in c.calls for c in dealing)
+    lost = sorted({**history.lost_parameters(symbol), **history.lost_members(symbol)}.items())
+    instead = tuple(_instead(advice)) if advice is not None else ()
+    return Story(
+        symbol,
+        entry,
+        history.removed(entry),
+        instead,
+        advice.text.removeprefix("?") if advice is not None else "",
+        not edits,
+        dealing if edits or any(symbol in c.names for c in dealing) else (),
+        tuple(e for _, e in lost),
+        tuple(also[:_MANY]),
+        _holds(symbol, history) if history.is_module(symbol) else None,
+    )
+
+
+def _holds(module: str, history: History) -> Holds | None:
+    members = [e for e in history.members(module).values() if "leak" not in e.kinds]
+    advised = [a for e in members if not e.alive and (a := history.advices.get(e.symbol)) is not None and a.verb != "none"]
+    codemods = tuple(sorted({a.codemod for a in advised}))
+    return Holds(len(members), sum(not e.alive for e in members), codemods) if members else None
+
+
+def _dealing(symbol: str, advice: Advice | None, codemods: Mapping[str, Codemod]) -> Iterator[Codemod]:
+    first = codemods.get(advice.codemod) if advice is not None and advice.verb != "none" else None
+    if first is not None:
+        yield first
+    for codemod in codemods.values():
+        if codemod is not first and (symbol in codemod.moves or symbol in codemod.names or symbol in codemod.calls):
+            yield codemod
+
+
+def _instead(advice: Advice) -> Iterator[Instead]:
+    before = None
+    for successor in advice.successors:
+        yield Instead(successor.name, successor.since, before)
+        before = successor.since
