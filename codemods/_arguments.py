@@ -10,7 +10,7 @@ from pathlib import Path
 
 from jaxmigrate.model import Version
 
-INTS = "<ints>"
+INTS, WRITTEN = "<ints>", "<written>"
 _ALWAYS = Version.parse("0.2.0")
 _GROUP = re.compile(r"\{([^}]*)\}")
 
@@ -44,7 +44,9 @@ class Rule:
         """Whether the rule speaks of this value."""
         if not self.values:
             return True
-        return ast.dump(value) in self.values or (INTS in self.values and _is_ints(value))
+        if INTS in self.values or WRITTEN in self.values:
+            return _is_ints(value) if INTS in self.values else _is_written(value)
+        return ast.dump(value) in self.values
 
     @property
     def position(self) -> int | None:
@@ -58,6 +60,14 @@ def _is_ints(value: ast.expr) -> bool:
     if isinstance(value, ast.UnaryOp):
         return isinstance(value.op, ast.USub) and _is_ints(value.operand)
     return isinstance(value, ast.Constant) and type(value.value) is int
+
+
+def _is_written(value: ast.expr) -> bool:
+    try:
+        ast.literal_eval(value)
+    except (ValueError, TypeError):
+        return False
+    return True
 
 
 def read() -> dict[str, tuple[Rule, ...]]:
@@ -82,7 +92,9 @@ def _expanded(functions: str) -> Iterator[str]:
 
 def _rule(old: str, new: str, gone: str, remark: str) -> Rule:
     name, _, values = old.partition("=")
-    dumps = tuple(value if value == INTS else ast.dump(_constant(value)) for value in values.split("|")) if values else ()
+    dumps = (
+        tuple(value if value in (INTS, WRITTEN) else ast.dump(_constant(value)) for value in values.split("|")) if values else ()
+    )
     release = Version.parse(gone.lstrip("~")) if gone else None
     place = int(name[1:]) if name.startswith("#") else name
     return Rule(place, dumps, tuple(map(_way, new.split())), release, gone.startswith("~"), remark)
