@@ -133,6 +133,17 @@ RENAMED: dict[str, dict[str, str]] = {
         "lu": "jax.extend.linear_util",
         "partial": "functools.partial",
     },
+    "jax.experimental.export": {
+        "DisabledSafetyCheck": "jax.export.DisabledSafetyCheck",
+        "Exported": "jax.export.Exported",
+        "SymbolicScope": "jax.export.SymbolicScope",
+        "args_specs": "jax.export.symbolic_args_specs",
+        "default_lowering_platform": "jax.export.default_export_platform",
+        "deserialize": "jax.export.deserialize",
+        "is_symbolic_dim": "jax.export.is_symbolic_dim",
+        "symbolic_args_specs": "jax.export.symbolic_args_specs",
+        "symbolic_shape": "jax.export.symbolic_shape",
+    },
     "jax.experimental.x64_context": {"enable_x64": "jax.enable_x64"},
 }
 """Old module -> name -> path of today. A path that the installed JAX lacks counts as absent."""
@@ -189,6 +200,7 @@ MODULES: tuple[str, ...] = (
     "jax.experimental.ann",
     "jax.experimental.array",
     "jax.experimental.checkify.checkify_impl",
+    "jax.experimental.export",
     "jax.experimental.gda_serialization",
     "jax.experimental.gda_serialization.serialization",
     "jax.experimental.global_device_array",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+from jax import export as modern
 from jax._src.interpreters import mlir
 from jax._src.lib import _jax
 
@@ -38,5 +39,33 @@ def xla_computation(
     return computation
 
 
-OBJECTS: dict[str, object] = dict.fromkeys(("jax.xla_computation", "jax.api.xla_computation"), xla_computation)
+def export(
+    fun_jax: Callable[..., Any], *, lowering_platforms: Sequence[str] | None = None, disabled_checks: Sequence[Any] = ()
+) -> Callable[..., Any]:
+    """Export a function, jitted or not."""
+    jitted = fun_jax if hasattr(fun_jax, "lower") else jax.jit(fun_jax)
+    exporting: Callable[..., Any] = modern.export(jitted, platforms=lowering_platforms, disabled_checks=disabled_checks)
+    return exporting
+
+
+def call_exported(exported: modern.Exported) -> Callable[..., Any]:
+    """A function that runs what was exported."""
+    return lambda *args, **kwargs: exported.call(*args, **kwargs)
+
+
+def serialize(exp: modern.Exported, vjp_order: int = 0) -> bytearray:
+    """The bytes of what was exported."""
+    written: bytearray = exp.serialize(vjp_order=vjp_order)
+    return written
+
+
+OBJECTS: dict[str, object] = {
+    **dict.fromkeys(("jax.xla_computation", "jax.api.xla_computation"), xla_computation),
+    "jax.experimental.export.call": call_exported,
+    "jax.experimental.export.call_exported": call_exported,
+    "jax.experimental.export.export": export,
+    "jax.experimental.export.maximum_supported_serialization_version": modern.maximum_supported_calling_convention_version,
+    "jax.experimental.export.minimum_supported_serialization_version": modern.minimum_supported_calling_convention_version,
+    "jax.experimental.export.serialize": serialize,
+}
 """Old path -> object."""
