@@ -1,18 +1,73 @@
-"""Xla_bridge, xla_client and xla_extension.
+"""What programs took from `jax.lib` (`xla_bridge`, `xla_client`, `xla_extension`) is in `jax` and `jax.extend.backend`.
 
-https://docs.jax.dev/en/latest/changelog.html
+https://docs.jax.dev/en/latest/changelog.html (0.4.33, 0.4.34, 0.4.38, 0.6.0, 0.8.0)
 """
 
 from __future__ import annotations
 
-from jaxmigrate.codemod import Codemod
+import ast
+
+from jaxmigrate.codemod import REVIEW, SAFE, CallSite, Codemod, NameSite, Reports, Rewrite
+from jaxmigrate.registry import history
+from jaxmigrate_codemods._moved_modules import move_module
+
+_BRIDGE = "jax.lib.xla_bridge"
+_EXTENSION, _BELOW = "jax.lib.xla_extension", "jaxlib.xla_extension"
+_GET_BACKEND = f"{_BRIDGE}.get_backend"
 
 codemod = Codemod(
     "jax-lib",
-    summary="xla_bridge, xla_client and xla_extension",
-    since="0.4.31",
-    deprecated="0.4.31",
+    summary="xla_bridge, xla_client and xla_extension: the public names of what they gave",
+    since="0.2.0",
+    deprecated="0.4.33",
     removed="0.8.0",
-    link="https://docs.jax.dev/en/latest/changelog.html",
-    words=frozenset({"jax"}),
+    link="https://docs.jax.dev/en/latest/jax.extend.backend.html",
+    words=frozenset({"xla_bridge", "xla_client", "xla_extension"}),
+    applicability=REVIEW,
 )
+
+_MOVES = history().moves("jax-lib")
+move_module(codemod, _BRIDGE, "jax.extend.backend", _MOVES, {_GET_BACKEND, f"{_BRIDGE}.host_ids"})
+codemod.rename({old: new for old, new in _MOVES.items() if not old.startswith(_BRIDGE)})
+codemod.rename({old.replace(_EXTENSION, _BELOW): new for old, new in _MOVES.items() if old.startswith(f"{_EXTENSION}.")})
+
+
+def _backend(site: NameSite) -> Reports:
+    """``get_backend().platform`` has a public name; otherwise the function has another home."""
+    call = site.parent()
+    around = site.source.parent(call) if isinstance(call, ast.Call) and call.func is site.node else None
+    if isinstance(around, ast.Attribute) and around.attr == "platform" and isinstance(call, ast.Call) and not _given(call):
+        message = "jax.default_backend() is the platform of the backend"
+        return Rewrite(message, SAFE, (site.replace("{jax.default_backend}()", around),))
+    if isinstance(call, ast.Attribute) and call.attr == "cache_clear":
+        return _cleared(site, call)
+    return None
+
+
+def _given(call: ast.Call) -> bool:
+    return bool(call.args or call.keywords)
+
+
+def _cleared(site: NameSite, attribute: ast.Attribute) -> Reports:
+    """``get_backend.cache_clear()``, after which JAX looked for devices again."""
+    call = site.source.parent(attribute)
+    if not isinstance(call, ast.Call) or not site.target_has("0.4.26"):
+        return site.manual("jax.extend.backend.clear_backends() makes JAX look for devices again (0.4.26)")
+    message = "clear_backends makes JAX look for devices again, and forgets what was compiled for the old ones"
+    return Rewrite(message, REVIEW, (site.replace("{jax.extend.backend.clear_backends}()", call),))
+
+
+codemod.rename({_GET_BACKEND: _MOVES[_GET_BACKEND]}, handler=_backend)
+
+
+@codemod.call(f"{_BRIDGE}.host_ids")
+def host_ids(site: CallSite) -> Reports:
+    """Numbers of all processes."""
+    backend = site.bind("backend", optional=("backend",)).get("backend")
+    if site.partial:
+        return site.manual("the numbers of all processes are range(jax.process_count())")
+    if backend is None:
+        change = site.replace("list(range({jax.process_count}()))")
+    else:
+        change = site.replace("list(range({jax.process_count}({backend})))", backend=backend)
+    return Rewrite("the numbers of all processes are range(jax.process_count())", SAFE, (change,))

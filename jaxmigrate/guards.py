@@ -226,6 +226,8 @@ def leaves(body: list[ast.stmt]) -> bool:
 
 def _try_guard(source: Source, statement: ast.Try, child: ast.AST, node: ast.AST) -> str:
     if isinstance(child, ast.ExceptHandler):
+        if child.type is not None and node in ast.walk(child.type):
+            return ""  # what is caught is asked for whenever anything is raised
         if (_catches_absence(child) or _catches(child, {"TypeError"})) and not any(
             _holds_dead(source, s) for s in statement.body
         ):
@@ -325,9 +327,10 @@ def _test_guard(source: Source, test: ast.expr, in_body: bool) -> str:
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return _test_guard(source, test.operand, not in_body)
     if isinstance(test, ast.BoolOp):
+        reasons = [_test_guard(source, v, in_body) for v in test.values]
         if isinstance(test.op, ast.And) == in_body:  # every part of an `and` holds in its body; of an `or`, fails in its else
-            return next((r for v in test.values if (r := _test_guard(source, v, in_body))), "")
-        return ""
+            return next(filter(None, reasons), "")
+        return reasons[0] if all(reasons) else ""
     if _is_version_test(source, test):
         return "the code around it chooses by jax's version"
     asked = _presence_test(source, test)

@@ -133,8 +133,9 @@ class Speller:
 
     def _pending_reaches(self, pending: _Pending, at: ast.AST) -> bool:
         scope: Scope | None = self.source.scope(at)
+        root = pending.local.partition(".")[0]
         while scope is not None and scope is not pending.scope:
-            if pending.local in scope.bindings and not scope.is_class:
+            if root in scope.bindings and not scope.is_class:
                 return False
             scope = scope.parent
         if scope is None:
@@ -149,12 +150,13 @@ class Speller:
 
     def _choose(self, qualified: str, at: ast.AST, old: Binding | None) -> tuple[str, str, str]:
         """Local name, what it holds, and the import statement."""
-        for local, held, statement in self._candidates(qualified):
-            if self._is_free(local, held, at, old):
+        for local, held, statement in self._candidates(qualified, at):
+            root = local.partition(".")[0]
+            if self._is_free(root, held if root == local else root, at, old):
                 return local, held, statement
         raise NameError_(f"the name {qualified.partition('.')[0]!r} means something else here")
 
-    def _candidates(self, qualified: str) -> Iterator[tuple[str, str, str]]:
+    def _candidates(self, qualified: str, at: ast.AST) -> Iterator[tuple[str, str, str]]:
         facts, root = self.source.facts, qualified.partition(".")[0]
         module, _, leaf = qualified.rpartition(".")
         if facts.is_attribute_path(root, module):
@@ -163,9 +165,18 @@ class Speller:
             yield leaf, qualified, f"from {module} import {leaf}"
         else:
             parent, _, name = module.rpartition(".")
-            if parent:
+            whole = module, module, f"import {module}"
+            by_path = facts.is_by_path(module)
+            if by_path and self.source.visible(root, at) == root:
+                yield whole
+            if parent and module not in facts.by_path:
                 yield name, module, f"from {parent} import {name}"
+            elif parent:
+                yield leaf, qualified, f"from {module} import {leaf}"
+            if by_path:
+                yield whole
             yield leaf, qualified, f"from {module} import {leaf}"
+            yield whole
 
     def _from_sibling(self, qualified: str, at: ast.AST) -> str | None:
         """The bare name, where the file already imports others from the same submodule with ``from``: it gains this one."""

@@ -94,16 +94,16 @@ def _uses(source: Source, moves: dict[str, tuple[Codemod, Move]], settings: Sett
         use = _Use(node, found, codemod, move)
         if isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
             use.reports.append(Manual(f"{found.qualified} is assigned to here; it does not exist any more"))
-        elif why := _no_common_spelling(source, move, settings.target):
-            if source.is_dead(move.old):
-                use.reports.append(Manual(why))
-            else:
-                use.silent = True  # it works everywhere; that it is deprecated is said once, at its import
-        elif move.handler is not None:
-            site = NameSite(source, node, settings, found.qualified, found.direct, source.is_quoted(node))
-            result = move.handler(site)
-            use.reports.extend(api.reports(result))
-            use.silent = result is not None and not use.reports
+        else:
+            if move.handler is not None:
+                site = NameSite(source, node, settings, found.qualified, found.direct, source.is_quoted(node))
+                result = move.handler(site)
+                use.reports.extend(api.reports(result))
+                use.silent = result is not None and not use.reports
+            if use.renames and (why := _no_common_spelling(source, move, settings.target)):
+                dead = source.is_dead(move.old)
+                use.reports[:] = [Manual(why)] if dead else []
+                use.silent = not dead  # it works everywhere; that it is deprecated is said once, at its import
         yield use
 
 

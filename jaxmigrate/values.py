@@ -48,6 +48,8 @@ class Facts:
     """Base classes whose methods run with tracers."""
     autoimported: frozenset[str] = frozenset()
     """Submodules reachable as attributes after importing their parent."""
+    by_path: frozenset[str] = frozenset()
+    """Packages whose submodules are best named in full where the root is imported, though they need an import of their own."""
     gone_modules: frozenset[str] = frozenset()
     """Modules that the newest release lacks."""
     since: Mapping[str, Version] = field(default_factory=dict)
@@ -74,6 +76,10 @@ class Facts:
             if not current:
                 return False
         return True
+
+    def is_by_path(self, module: str) -> bool:
+        """Whether the module lies in a package whose members are named in full."""
+        return any(module == package or module.startswith(f"{package}.") for package in self.by_path)
 
     def is_gone_module(self, module: str) -> bool:
         """Whether the module, or one that it lives in, is gone."""

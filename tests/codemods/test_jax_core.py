@@ -44,7 +44,7 @@ def test_unchanged(source: str) -> None:
         ),
         pytest.param(
             "from jax import core\nx: 'core.Jaxpr'\ny = core.Tracer\n",
-            "from jax import core\nfrom jax.extend.core import Jaxpr\nx: 'Jaxpr'\ny = core.Tracer\n",
+            "import jax.extend.core\nfrom jax import core\nx: 'jax.extend.core.Jaxpr'\ny = core.Tracer\n",
             id="quoted-beside-a-living-use",
         ),
         pytest.param(
@@ -88,11 +88,20 @@ def test_what_depends_on_more_is_reported(use: str, advice: str) -> None:
     unchanged(f"from jax import core\n{use}\n", select=SELECT, findings=[advice])
 
 
+def test_a_taken_name_is_spelled_in_full() -> None:
+    source = "from typing import Literal\nfrom jax import core\nx: Literal['a']\ny = type(v) is core.Literal, core.Tracer\n"
+    after = (
+        "from typing import Literal\nimport jax.extend.core\nfrom jax import core\n"
+        "x: Literal['a']\ny = type(v) is jax.extend.core.Literal, core.Tracer\n"
+    )
+    rewritten(source, after, select=SELECT)
+
+
 @pytest.mark.parametrize("name", ["Primitive", "Jaxpr", "Literal"])
 def test_a_home_younger_than_the_target_is_a_choice(name: str) -> None:
     source = f"import jax\njax.core.{name}\n"
     unchanged(source, select=SELECT, target="0.4.13", findings=["choose by version"])
-    assert rewritten(source, f"from jax.extend import core\ncore.{name}\n", select=SELECT, target="0.4.30")
+    rewritten(source, f"import jax\nimport jax.extend.core\njax.extend.core.{name}\n", select=SELECT, target="0.4.30")
 
 
 def test_raise_to_shaped_is_needed_before_types_lost_their_values() -> None:
