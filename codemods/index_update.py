@@ -28,6 +28,7 @@ from jaxmigrate.codemod import (
     Template,
     Unbindable,
 )
+from jaxmigrate_codemods._as_value import as_value, by_name, is_imported
 from jaxmigrate_codemods._index import INDEX, index_text, is_array, is_no_array, is_unwrapped
 
 if TYPE_CHECKING:
@@ -49,16 +50,13 @@ _METHODS = {"index_update": "set", "index_add": "add", "index_mul": "multiply", 
 _OLD = {f"{home}.{name}": method for home in ("jax.ops", "jax._src.ops.scatter") for name, method in _METHODS.items()}
 _FLAGS = ("indices_are_sorted", "unique_indices")
 _PARAMETERS = ("x", "idx", "y", *_FLAGS)
-_NO_VALUE = ("annotation", "isinstance", "issubclass", "type-compare", "base-class", "dict-key", "attribute")
+_ADVICES = {old: f"x.at[idx].{method}(y) does what it did" for old, method in _OLD.items()}
 
 
 @codemod.call(*_OLD)
 def update(site: CallSite) -> Reports:
     """A call. One through another name of the function stays as it is: that name holds a lambda then."""
-    resolved = site.source.resolved(site.node.func)
-    if site.partial or (resolved is not None and resolved.binding.kind != "import"):
-        return None
-    return _rewritten(site)
+    return None if site.partial or not is_imported(site, site.node.func) else _rewritten(site)
 
 
 def _rewritten(site: CallSite, besides: str = "") -> Rewrite:
@@ -94,19 +92,11 @@ def _is_reordered(source: Source, bound: dict[str, ast.expr]) -> bool:
 
 @codemod.name_(*_OLD)
 def function_as_value(site: NameSite) -> Reports:
-    """The function passed on, stored or given another name: a lambda does the same."""
-    resolved = site.source.resolved(site.node)
-    if site.role == "call" or resolved is None or resolved.binding.kind != "import":
-        return None
-    method, parent = _OLD[site.symbol], site.parent()
-    advice = f"{site.symbol} is gone: x.at[idx].{method}(y) does what it did"
-    if not isinstance(getattr(site.node, "ctx", None), ast.Load) or site.quoted:
-        return site.manual(advice)
-    if site.role in _NO_VALUE or isinstance(parent, (ast.Compare, ast.FunctionDef, ast.ClassDef)):
-        return site.manual(advice)
-    template = f"lambda x, idx, y, **flags: {{jax.numpy.asarray}}(x).at[idx].{method}(y, **flags)"
-    message = f"a lambda does what {site.symbol} did, assuming that it is given its flags by keyword and is not pickled"
-    return Rewrite(message, REVIEW, (site.replace(template),))
+    """The function passed on, stored or given another name."""
+    method = _OLD[site.symbol]
+    function = f"lambda x, idx, y, **flags: {{jax.numpy.asarray}}(x).at[idx].{method}(y, **flags)"
+    found: Reports = as_value(site, function, "it is given its flags by keyword and that ", _ADVICES[site.symbol])
+    return found
 
 
 def index(site: NameSite) -> Reports:
@@ -154,13 +144,8 @@ def _through_star(site: CallSite, doubt: str) -> Report:
         return site.manual(f"not rewritten, {error}", site.node)
 
 
-@codemod.string("index_update", "index_add", "index_mul", "index_min", "index_max")
-def by_name(site: StringSite) -> Reports:
-    """``getattr(jax.ops, "index_add")`` and ``mock.patch("jax.ops.index_add")``."""
-    call = site.parent()
-    if not isinstance(call, ast.Call) or site.node not in call.args:
-        return None
-    path = site.value
-    if isinstance(call.func, ast.Name) and call.func.id == "getattr" and call.args[1:] == [site.node]:
-        path = f"{site.source.resolve(call.args[0])}.{path}"
-    return site.manual(f"{path} is gone: x.at[idx].{_OLD[path]}(y) does what it did") if path in _OLD else None
+@codemod.string(*_METHODS)
+def in_a_string(site: StringSite) -> Reports:
+    """The function looked up by its name."""
+    found: Reports = by_name(site, _ADVICES)
+    return found
