@@ -90,3 +90,18 @@ def resolved_call(source: Source, node: ast.expr) -> tuple[str, ast.Call] | None
         return None
     qualified = source.resolve(made.func)
     return (qualified, made) if qualified else None
+
+
+def made(source: Source, node: ast.expr) -> ast.expr:
+    """The expression behind a name, also behind one of several (``a, b = x, y``)."""
+    value = source.value_of(node)
+    if not isinstance(value, ast.Name):
+        return value
+    bindings, _ = source.lookup(value.id, source.scope(value))
+    target = source.parent(bindings[0].node) if len(bindings) == 1 else None
+    statement = source.parent(target) if isinstance(target, ast.Tuple) else None
+    if not isinstance(statement, ast.Assign) or not isinstance(target, ast.Tuple) or not isinstance(statement.value, ast.Tuple):
+        return value
+    both = zip(target.elts, statement.value.elts, strict=False)
+    plain = len(target.elts) == len(statement.value.elts) and not any(isinstance(e, ast.Starred) for e in target.elts)
+    return next((v for t, v in both if t is bindings[0].node), value) if plain else value

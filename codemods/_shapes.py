@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from ._changes import argument, has_star, is_constant
+from ._changes import argument, has_star, is_constant, made
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
@@ -36,7 +36,7 @@ def shape(source: Source, node: ast.expr, depth: int = 0) -> Shape | None:
     """The shape of the JAX array that `node` is."""
     if depth > 8:
         return None
-    node = source.value_of(node)
+    node = made(source, node)
     if isinstance(node, ast.UnaryOp):
         return shape(source, node.operand, depth + 1)
     if isinstance(node, ast.BinOp):

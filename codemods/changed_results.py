@@ -188,7 +188,7 @@ def out_of_bounds(site: FileSite) -> Reports:
     source = site.source
     calls = sorted(source.calls("jax.numpy.take"), key=lambda c: (c.lineno, c.col_offset))
     calls = [c for c in calls if not has_star(c) and len(c.args) < 5 and not any(k.arg == "mode" for k in c.keywords)]
-    calls = [c for c in calls if not isinstance(argument(c, 1, "indices"), ast.Constant)]
+    calls = [c for c in calls if not _is_within(source, argument(c, 1, "indices"))]
     if not calls:
         return None
     changes = tuple(EditCall(c, append=(("mode", Template('"clip"')),)) for c in calls)
@@ -198,7 +198,16 @@ def out_of_bounds(site: FileSite) -> Reports:
         UNSAFE,
         changes,
         calls[0],
+        severity=Severity.LOW,
     )
+
+
+def _is_within(source: Source, node: ast.expr | None) -> bool:
+    """Whether indices are meant to be there: a number that is written, a range, an order."""
+    value = source.value_of(node) if node is not None else None
+    if not isinstance(value, ast.Call):
+        return isinstance(value, ast.Constant)
+    return (source.resolve(value.func) or "").rpartition(".")[2] in ("arange", "argsort", "argmax", "argmin", "permutation")
 
 
 @codemod.call("jax.numpy.einsum")

@@ -63,7 +63,8 @@ def primitive_name(site: StringSite) -> Reports:
         return None
     if any(k is not None and _is_jit(k) for k in parent.keys):
         return None
-    return site.manual(f"{_RENAMED}: if this is asked with names of primitives, it needs an entry for jit")
+    why = _RENAMED if site.value == "pjit" else _OLDER
+    return site.manual(f"{why}: if this is asked with names of primitives, it needs an entry for jit")
 
 
 def _compared(site: StringSite, compare: ast.Compare, own: ast.expr) -> Reports:

@@ -55,7 +55,9 @@ def tuple_tests(site: FileSite) -> Iterator[Report]:
 @before("0.10.0")
 def arithmetic_and_comparisons(site: FileSite) -> Iterator[Report]:
     """``spec == ("x",)``, ``spec + ("x",)``, ``spec * 2`` and ``spec < other``."""
-    for node in ast.walk(site.node):
+    source = site.source
+    speaks = source.mentions("PartitionSpec") or source.mentions("P") or "spec" in source.by_attribute
+    for node in ast.walk(site.node) if speaks else ():
         if isinstance(node, ast.Compare) and len(node.ops) == 1:
             yield from _compared(site, node)
         elif isinstance(node, ast.BinOp) and site.is_older_than("0.6.1"):
@@ -87,8 +89,10 @@ def _as_spec(site: FileSite, node: ast.expr) -> ReplaceExpr:
 
 def _computed(site: FileSite, node: ast.BinOp) -> Iterator[Report]:
     source = site.source
+    if isinstance(source.parent(node), (ast.Starred, ast.BinOp)) or not isinstance(node.op, (ast.Mult, ast.Add)):
+        return
     sides = [s for s in (node.left, node.right) if is_spec(site, s)]
-    if not sides or isinstance(source.parent(node), (ast.Starred, ast.BinOp)):
+    if not sides:
         return
     changes = tuple(site.replace("tuple({x})", s, x=s) for s in sides)
     if isinstance(node.op, ast.Mult):

@@ -170,7 +170,9 @@ _TYPED = {
 @codemod.call(*_TYPED)
 @before("0.8.0")
 def array_as_dtype(site: CallSite) -> Reports:
-    """``dtype=x`` for the dtype of x."""
+    """``dtype=x`` for the dtype of x, which was an error before 0.4.30 as well."""
+    if site.is_older_than("0.4.30"):
+        return None
     dtype = argument(site.node, _TYPED[site.symbol], "dtype") if not site.partial else argument(site.node, None, "dtype")
     if dtype is None or site.source.infer(dtype) != ARRAY:
         return None

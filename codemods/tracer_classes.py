@@ -9,6 +9,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from jaxmigrate.codemod import REVIEW, Codemod, NameSite, Reports, Rewrite
+from jaxmigrate.model import Severity
 
 from ._arrays import DEVICE_ARRAYS, SHARDED_DEVICE_ARRAYS, typed
 from ._changes import before, elements, held
@@ -52,9 +53,9 @@ def _issubclass(site: NameSite) -> Reports:
         return None
     value = typed(call.args[0])
     if value is None:
-        return site.manual(
-            f"{_WHY}: if {site.text(call.args[0])} may be one, also ask for jax.core.Tracer, or ask a value with isinstance", call
-        )
+        asked = site.text(call.args[0])
+        message = f"{_WHY}: if {asked} may be one, also ask for jax.core.Tracer, or ask a value with isinstance"
+        return site.manual(message, call, Severity.LOW)
     change = site.replace("isinstance({x}, {classes})", call, x=value, classes=call.args[1])
     return Rewrite(f"{_WHY}; isinstance takes tracers for arrays as before", REVIEW, (change,), call)
 

@@ -55,6 +55,7 @@ def load(folder: Path) -> Case:
         "legacy",
         "verify",
         "not_on",
+        "from",
     }
     assert not unknown, f"{file}: unknown keys {sorted(unknown)}"
     settings = Settings(
