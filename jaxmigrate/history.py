@@ -182,9 +182,11 @@ class History:
         return {advice.symbol: advice for text in self._successors for advice in _advices(text)}
 
     def advice(self, symbol: str) -> Advice | None:
-        """What to do about an old name: its own line, or that of the nearest module around it."""
+        """What to do about an old name: its own line, that of all leaks, or that of the nearest module around it."""
         found = self.advices.get(symbol)
-        name = symbol
+        if found is None and (entry := self.entry(symbol)) is not None and "leak" in entry.kinds:
+            found = self.advices.get("leak")
+        name = symbol.partition("(")[0]
         while found is None and "." in name:
             name = name.rpartition(".")[0]
             found = self.advices.get(f"{name}.*")

@@ -170,7 +170,7 @@ def _member(module, name, exported):
             return ["-", f"{type(error).__name__}: {error}"]
     texts = [str(w.message) for w in caught if issubclass(w.category, DEPRECATIONS)]
     kind = _kind(value)
-    if not exported and _is_foreign(value):
+    if not exported and _is_foreign(value, module):
         kind = "x"
     entry = [kind + _signature(value) if kind in "fc" else kind]
     return [*entry, "~" + texts[0].strip()] if texts else entry
@@ -184,11 +184,12 @@ def _kind(value):
     return "f" if callable(value) else "v"
 
 
-def _is_foreign(value):
+def _is_foreign(value, module):
+    package = module.__name__.partition(".")[0]
     if isinstance(value, types.ModuleType):
-        return value.__name__.partition(".")[0] not in OURS[:2]
+        return value.__name__.partition(".")[0] not in (package, *OURS[:2])
     home = getattr(value, "__module__", None)
-    return isinstance(home, str) and home.partition(".")[0] not in OURS
+    return isinstance(home, str) and home.partition(".")[0] not in (package, *OURS)
 
 
 def _signature(value):

@@ -1,0 +1,112 @@
+"""The tables of a pack: what they say, and that asking costs next to nothing."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import jaxmigrate_codemods
+from jaxmigrate.history import History
+from jaxmigrate.model import Version
+from jaxmigrate.registry import history
+
+FOLDER = Path(str(jaxmigrate_codemods.__file__)).parent
+TEXT = """\
+versions 0.1.0 0.2.0 0.3.0 0.4.0
+[]
+lib 0.1.0- =module
+[lib]
+away 0.1.0-0.1.0,0.3.0-
+gone 0.1.0-0.2.0 ~0.2.0
+inner 0.1.0-0.3.0 =module
+os 0.1.0-0.2.0 =leak+module
+[lib.inner]
+deep 0.2.0-0.3.0
+[members of lib.Box]
+lid 0.1.0-0.3.0
+[parameters of lib.f]
+depth 0.1.0-0.2.0 ~0.1.0
+"""
+ADVICE = """\
+[one]
+lib.gone\tmove\tlib.newer@0.3.0 lib.old@0.1.0\tsame arguments
+lib.inner.*\tnone\t\tuse lib.outer
+[two]
+leak\tnone\t\timport it yourself
+"""
+SMALL = History((TEXT,), (ADVICE,))
+
+
+def test_a_name_that_was_away() -> None:
+    entry = SMALL.entry("lib.away")
+    assert entry is not None
+    assert [entry.at(v) for v in SMALL.versions] == [True, False, True, True]
+    assert (entry.alive, str(entry.since)) == (True, "0.3.0")
+
+
+def test_a_name_that_is_gone() -> None:
+    entry = SMALL.entry("lib.gone")
+    assert entry is not None
+    assert (str(entry.last), str(entry.deprecated), str(SMALL.removed(entry))) == ("0.2.0", "0.2.0", "0.3.0")
+
+
+def test_keywords_and_members_are_entries_but_no_modules() -> None:
+    keyword, member = SMALL.entry("lib.f(depth=)"), SMALL.entry("lib.Box.lid")
+    assert keyword is not None
+    assert member is not None
+    assert (keyword.symbol, member.symbol) == ("lib.f(depth=)", "lib.Box.lid")
+    assert list(SMALL.sections()) == ["", "lib", "lib.inner"]
+    assert not SMALL.is_module("lib.Box")
+    assert not SMALL.is_module("lib.f")
+    assert SMALL.lost_parameters("lib.f").keys() == {"depth"}
+
+
+def test_advice_of_a_name_of_its_module_and_of_a_leak() -> None:
+    texts = {name: advice.text for name in ("lib.gone", "lib.inner.deep", "lib.os") if (advice := SMALL.advice(name))}
+    assert texts == {"lib.gone": "same arguments", "lib.inner.deep": "use lib.outer", "lib.os": "import it yourself"}
+    assert SMALL.advice("lib.away") is None
+
+
+def test_the_target_chooses_the_successor() -> None:
+    advice = SMALL.advice("lib.gone")
+    assert advice is not None
+    chosen = [advice.at(Version.parse(v)) for v in ("0.1.0", "0.2.0", "0.3.0", "0.4.0")]
+    assert [s.name for s in chosen if s] == ["lib.old", "lib.old", "lib.newer", "lib.newer"]
+
+
+def test_private_names_of_the_newest_release() -> None:
+    known = history()
+    assert known.has_private("jax._src.core.Tracer") is True
+    assert known.has_private("jax._src.core") is True
+    assert known.has_private("jax._src.core.no_such_thing") is False
+    assert known.has_private("jax._src.no_such_module.x") is False
+    assert known.has_private("jax.numpy.array") is None
+
+
+def test_an_answer_reads_one_section_only() -> None:
+    known = fresh()
+    assert known.entry("jax.tree_map") is not None
+    assert list(known._parsed) == ["jax"]
+
+
+def test_the_tables_cost_little_more_than_reading_them() -> None:
+    plain = min(cpu(read_texts) for _ in range(7))
+    asked = min(cpu(lambda: fresh().entry("jax.tree_map")) for _ in range(7))
+    assert asked < 40 * plain + 0.02, f"{asked:.4f} s against {plain:.4f} s for the plain read"
+
+
+def read_texts() -> tuple[str, str]:
+    history_text, successors = ((FOLDER / name).read_text("utf-8") for name in ("history.txt", "successors.tsv"))
+    return history_text, successors
+
+
+def fresh() -> History:
+    text, successors = read_texts()
+    return History((text,), (successors,))
+
+
+def cpu(action: object) -> float:
+    assert callable(action)
+    start = time.process_time()
+    action()
+    return time.process_time() - start
