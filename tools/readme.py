@@ -81,6 +81,14 @@ def options() -> str:
     return "\n".join(rows) + "\n"
 
 
+def knowledge() -> str:
+    """What became of the names that JAX lost."""
+    sys.path.insert(0, str(ROOT / "tools"))
+    from knowledge import table
+
+    return table()
+
+
 def example() -> str:
     """The patch that adds a codemod: the files of tools/example in their places, and its lines in the lists of codemods/."""
     patches = [_patch("codemods/__init__.py", *_with_example())]
@@ -130,6 +138,7 @@ PARTS: dict[str, dict[str, Callable[[], str]]] = {
         "report": report,
         "codemods": codemods,
         "options": options,
+        "knowledge": knowledge,
         "verify": verified,
         "verify-different": different,
     },
