@@ -94,6 +94,8 @@ def is_initialized(site: CallSite) -> Reports:
 def as_a_value(site: NameSite) -> Reports:
     """Calls are handled above."""
     around = site.parent()
-    if isinstance(around, ast.Call) and (around.func is site.node or around.args[:1] == [site.node]):
-        return None
+    if isinstance(around, ast.Call):
+        partial = site.source.resolve(around.func) == "functools.partial" and around.args[:1] == [site.node]
+        if partial or around.func is site.node:
+            return None
     return Manual(f"{site.symbol.rpartition('.')[2]} is gone: {_FLAG}")

@@ -26,6 +26,8 @@ codemod = Codemod(
 def enabled(site: NameSite) -> Reports:
     """What was the default is said."""
     call = site.parent()
+    if not site.target_has(codemod.since):
+        return None
     if not isinstance(call, ast.Call) or call.func is not site.node or call.args or call.keywords or not site.direct:
         return None
     change = EditCall(call, func=Template(f"{{{_NEW}}}"), append=((None, Template("True")),))
@@ -35,6 +37,8 @@ def enabled(site: NameSite) -> Reports:
 def disabled(site: NameSite) -> Reports:
     """Turning off is the same function with False."""
     call = site.parent()
+    if not site.target_has(codemod.since):
+        return None
     message = "disable_x64() is jax.enable_x64(False)"
     if isinstance(call, ast.Call) and call.func is site.node and not call.args and not call.keywords and site.direct:
         return Rewrite(message, SAFE, (site.replace(f"{{{_NEW}}}(False)", call),))

@@ -20,8 +20,6 @@ from jaxmigrate.codemod import (
     Rewrite,
     Template,
 )
-from jaxmigrate.history import Successor
-from jaxmigrate.model import Version
 from jaxmigrate.registry import history
 from jaxmigrate_codemods import _callbacks
 
@@ -40,15 +38,21 @@ codemod = Codemod(
     applicability=REVIEW,
 )
 _MOVES = history().moves("jax-export")
-codemod.rename(_MOVES)
-codemod.rename(
-    {
-        f"{_MODULE}.{old.rpartition('.')[2]}": news
-        for old, news in _MOVES.items()
-        if old.startswith(f"{_HOME}.") and f"{_MODULE}.{old.rpartition('.')[2]}" != _MODULE
-    }
-)
-codemod.rename({f"{_MODULE}.poly_specs": (Successor(Version.parse("0.4.30"), "jax.export.symbolic_args_specs"),)})
+_SPECS = f"{_HOME}.args_specs"
+
+
+def args_specs(site: NameSite) -> Reports:
+    """Its successor has other parameters behind the first two."""
+    call = site.parent()
+    plain = isinstance(call, ast.Call) and call.func is site.node and len(call.args) == 2 and not call.keywords
+    if plain and isinstance(call, ast.Call) and not any(isinstance(a, ast.Starred) for a in call.args):
+        return None
+    return site.manual("args_specs is jax.export.symbolic_args_specs(args, shapes_specs, constraints=(), scope=None) now")
+
+
+codemod.rename({old: news for old, news in _MOVES.items() if old != _SPECS})
+codemod.rename({_SPECS: _MOVES[_SPECS], f"{_MODULE}.args_specs": _MOVES[_SPECS]}, handler=args_specs)
+codemod.rename({f"{_MODULE}.{old.rpartition('.')[2]}": news for old, news in _MOVES.items() if old != _SPECS})
 _EARLY = "{old} became {new} with JAX 0.4.30, after the target {target}: choose by version"
 _NEW = {
     "export": "jax.export.export",
@@ -140,10 +144,12 @@ def serialize(site: CallSite) -> Reports:
 def as_a_value(site: NameSite) -> Reports:
     """Calls are handled above, and the module of that name by its members."""
     around = site.parent()
-    if isinstance(around, ast.Attribute) or (
-        isinstance(around, ast.Call) and (around.func is site.node or around.args[:1] == [site.node])
-    ):
+    if isinstance(around, ast.Attribute):
         return None
+    if isinstance(around, ast.Call):
+        partial = site.source.resolve(around.func) == "functools.partial" and around.args[:1] == [site.node]
+        if partial or around.func is site.node:
+            return None
     return Manual(f"{site.symbol.rpartition('.')[2]} is passed on here, and became {_NEW[site.symbol.rpartition('.')[2]]}")
 
 

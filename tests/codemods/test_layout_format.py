@@ -1,0 +1,59 @@
+"""layout-format: above all, files in which Layout already is what it is today."""
+
+from __future__ import annotations
+
+import pytest
+
+from jaxmigrate.testing import rewritten, unchanged
+
+SELECT = {"select": "layout-format"}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param("from jax.experimental.layout import Layout\nl = Layout((0, 1))\n", id="layout-of-today"),
+        pytest.param(
+            "from jax.experimental.layout import Format, Layout\nf = Format(Layout((1, 0)), s)\n", id="already-migrated"
+        ),
+        pytest.param("from textual import Layout\nl = Layout(device_local_layout=1)\n", id="another-library"),
+        pytest.param("import jax\nclass DeviceLocalLayout: pass\nl = DeviceLocalLayout()\n", id="own-class"),
+        pytest.param("import jax\nd.device_local_layout = 3\n", id="own-attribute"),
+        pytest.param("import jax\nprint({'input_layouts': 1})\n", id="string"),
+    ],
+)
+def test_unchanged(source: str) -> None:
+    unchanged(source, **SELECT)
+
+
+def test_an_older_target_has_the_old_names() -> None:
+    source = "from jax.experimental.layout import DeviceLocalLayout\nd = DeviceLocalLayout((0, 1))\n"
+    unchanged(source, findings=["choose by version"], target="0.6.2", **SELECT)
+
+
+def test_names_are_exchanged_at_once() -> None:
+    rewritten(
+        """
+        from jax.experimental import layout
+        from jax.experimental.layout import DeviceLocalLayout, Layout as L
+        a: L = L(DeviceLocalLayout.AUTO, s)
+        b = layout.Layout(layout.DeviceLocalLayout((0, 1)))
+        c = a.device_local_layout
+        """,
+        """
+        from jax.experimental import layout
+        from jax.experimental.layout import Layout as L
+        a: layout.Format = layout.Format(L.AUTO, s)
+        b = layout.Format(L((0, 1)))
+        c = a.layout
+        """,
+        **SELECT,
+    )
+
+
+def test_layouts_of_a_compiled_function() -> None:
+    rewritten(
+        "import jax\nc = jax.jit(f).lower(x).compile()\nprint(c.input_layouts(), c.output_layouts)\n",
+        "import jax\nc = jax.jit(f).lower(x).compile()\nprint(c.input_formats, c.output_formats)\n",
+        **SELECT,
+    )
