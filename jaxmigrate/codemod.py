@@ -379,8 +379,23 @@ class Codemod:
     projects: list[ProjectHandler] = field(default_factory=list)
     severity: Severity = Severity.NORMAL
     """How much its findings matter: `LOW` where the old API is only deprecated."""
+    _at: dict[Version, dict[str, tuple[Codemod, Move]]] = field(default_factory=dict, repr=False)
+    _leaves: frozenset[str] = field(default_factory=frozenset, repr=False)
     gone: dict[str, str] = field(default_factory=dict)
     """Module that no longer exists -> what to do about a use that nothing else handles."""
+
+    def moves_at(self, target: Version) -> Mapping[str, tuple[Codemod, Move]]:
+        """The renames as they are for a target, with their codemod."""
+        if target not in self._at:
+            self._at[target] = {old: (self, move.at(target)) for old, move in self.moves.items()}
+        return self._at[target]
+
+    def leaves(self) -> frozenset[str]:
+        """The words, and the last parts of all old names."""
+        if not self._leaves:
+            tables = (self.moves, self.names, self.calls)
+            self._leaves = self.words | {name.rpartition(".")[2] for table in tables for name in table}
+        return self._leaves
 
     def name_(self, *qualified: str) -> Callable[[Handler], Handler]:
         """Register a function of `NameSite` for every use of these names in an expression."""
@@ -429,6 +444,7 @@ class Codemod:
         applicability are used); None means the default, safe. `passed_on` is the assumption under which a name that other
         modules take from this one may mean the successor: it makes the import's move a review.
         """
+        self._at.clear()
         for old, new in table.items():
             choices = () if isinstance(new, str) else tuple(sorted(new, key=lambda s: s.since, reverse=True))
             name = new if isinstance(new, str) else choices[0].name

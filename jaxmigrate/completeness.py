@@ -72,13 +72,13 @@ def youngest(source: Source) -> Version | None:
     """The oldest JAX that has every living name which the file uses and nothing guards."""
     history = source.facts.history
     look = _Look(source, history, Circumstances(history.versions[-1]), _Covered(source, ())) if history.versions else None
-    born: dict[str, tuple[Version, ast.AST]] = {}
-    for node, qualified in look.names() if look is not None else ():
+    born: dict[str, tuple[Version, list[ast.AST]]] = {}
+    for qualified, nodes in look.names().items() if look is not None else ():
         for symbol in _prefixes(qualified):
             if (entry := history.entry(symbol)) is not None and entry.alive:
-                born.setdefault(symbol, (entry.since, node))
-    for symbol, (since, node) in sorted(born.items(), key=lambda item: item[1][0], reverse=True):
-        if not guards.waits(source, node, symbol):
+                born.setdefault(symbol, (entry.since, []))[1].extend(nodes)
+    for symbol, (since, nodes) in sorted(born.items(), key=lambda item: item[1][0], reverse=True):
+        if any(not guards.waits(source, node, symbol) for node in nodes):
             return since
     return None
 
@@ -181,14 +181,17 @@ class _Look:
             return verdict
         return None if verdict.symbol in self.circumstances.emitted else verdict
 
-    def names(self) -> Iterator[tuple[ast.AST, str]]:
-        """Every place that takes a name of the library, and the name."""
+    def names(self) -> dict[str, list[ast.AST]]:
+        """Every name of the library that the file takes or reads, and where."""
+        found: dict[str, list[ast.AST]] = {}
         for statement in self.source.imports:
             for alias in statement.names:
                 if alias.name != "*" and self._is_ours(qualified := imported_name(self.source, statement, alias)):
-                    yield alias, qualified
-        for place in self._places():
-            yield place.node, place.qualified
+                    found.setdefault(qualified, []).append(alias)
+        for qualified, uses in self.source.meanings().items():
+            if self._is_ours(qualified):
+                found.setdefault(qualified, []).extend(node for node, _ in uses)
+        return found
 
     def imports(self) -> Iterator[Proposal]:
         """Imports of names and modules that are at fault."""
@@ -258,29 +261,25 @@ class _Look:
         """Names and attribute chains in expressions, quoted annotations included."""
         failed = {p.symbol for p in reported if isinstance(self.source.parent(p.node), ast.Import)}
         patched = self._patched()
-        for place in self._places():
-            verdict = self.judged(place.qualified)
-            if verdict is None or _below(place.base.qualified, verdict.root):
-                continue  # nothing wrong, or wrong from its import or assignment on
-            if verdict.root in patched or any(_below(verdict.root, f) for f in failed):
+        for qualified, uses in self.source.meanings().items():
+            verdict = self.judged(qualified) if self._is_ours(qualified) else None
+            if verdict is None or verdict.root in patched or any(_below(verdict.root, f) for f in failed):
                 continue
-            if not self.covered.chain(place):
-                yield self.proposal(place.node, verdict, self.message(verdict, place.qualified), place.base.binding)
+            for place in filter(None, (self._place(node, qualified) for node, _ in uses)):
+                wrong_before = _below(place.base.qualified, verdict.root)  # from its import or assignment on
+                if not wrong_before and not self.covered.chain(place):
+                    yield self.proposal(place.node, verdict, self.message(verdict, qualified), place.base.binding)
 
-    def _places(self) -> Iterator[_Place]:
-        source = self.source
-        for name in source.names_from(frozenset(self.history.members(""))):
-            for node in source.by_id.get(name, ()):
-                found = source.resolved(node) if isinstance(node.ctx, ast.Load) else None
-                if found is None or not self._is_ours(found.qualified):
-                    continue
-                top: ast.expr = node
-                parts = [found.qualified]
-                while isinstance(parent := source.parent(top), ast.Attribute):
-                    top = parent
-                    parts.append(parent.attr)
-                if isinstance(getattr(top, "ctx", None), ast.Load):
-                    yield _Place(top, ".".join(parts), found)
+    def _place(self, node: ast.expr, qualified: str) -> _Place | None:
+        """The place, if this is the whole of a chain, and it is read."""
+        parent = self.source.parent(node)
+        if isinstance(parent, ast.Attribute) or not isinstance(getattr(node, "ctx", None), ast.Load):
+            return None
+        first: ast.AST = node
+        while isinstance(first, ast.Attribute):
+            first = first.value
+        base = self.source.resolved(first)
+        return _Place(node, qualified, base) if base is not None else None
 
     def _patched(self) -> frozenset[str]:
         """Names of the library that this file assigns."""

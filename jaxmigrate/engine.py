@@ -97,12 +97,7 @@ def project_findings(results: Iterable[FileResult], settings: Settings, pack: Pa
 
 def _embeddable(codemods: list[Codemod]) -> frozenset[str]:
     """The words that make a quoted annotation worth parsing."""
-    words: set[str] = set()
-    for codemod in codemods:
-        words |= codemod.words
-        for table in (codemod.moves, codemod.names, codemod.calls):
-            words |= {name.rpartition(".")[2] for name in table}
-    return frozenset(words)
+    return frozenset().union(*(c.leaves() for c in codemods))
 
 
 def _selected(pack: Pack, settings: Settings) -> list[Codemod]:

@@ -38,8 +38,14 @@ def prefilter(data: bytes) -> bool:
 
 def holds_word(data: bytes, words: Iterable[str]) -> bool:
     """Whether the bytes hold one of `words`, identifiers or phrases."""
-    found = _identifiers(data)
-    return any(w.encode() in (found if w.isidentifier() else data) for w in words)
+    identifiers, phrases = _encoded(frozenset(words))
+    return not identifiers.isdisjoint(_identifiers(data)) or any(phrase in data for phrase in phrases)
+
+
+@functools.lru_cache(maxsize=256)
+def _encoded(words: frozenset[str]) -> tuple[frozenset[bytes], tuple[bytes, ...]]:
+    identifiers = frozenset(w.encode() for w in words if w.isidentifier())
+    return identifiers, tuple(w.encode() for w in words if not w.isidentifier())
 
 
 @functools.lru_cache(maxsize=1)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 import re
 import warnings
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -120,6 +121,11 @@ def _looks_like_python2(line: str) -> bool:
     return bool(re.search(r"^\s*(print|exec)\s+[^=(\s]|^\s*except\s+[\w.]+\s*,|^\s*raise\s+\w+\s*,|\b0\d+\b|<>", line))
 
 
+@functools.lru_cache(maxsize=8)
+def _leaves(names: frozenset[str]) -> frozenset[str]:
+    return frozenset(name.rpartition(".")[2] for name in names)
+
+
 class Source:
     """One parsed file and the answers about it."""
 
@@ -145,7 +151,7 @@ class Source:
         self.facts = facts or values.Facts()
         self.dead = dead
         self.dead_members = dead_members
-        self.dead_leaves = frozenset(name.rpartition(".")[2] for name in dead)
+        self.dead_leaves = _leaves(dead)
         self.tree = parse(self.text)
         self.parents: dict[ast.AST, ast.AST] = {}
         self.by_id: dict[str, list[ast.Name]] = {}
@@ -167,8 +173,10 @@ class Source:
         """The file as it was read; None when this is it."""
         self.to_original: Callable[[int], int] | None = None
         """Byte offset -> line in the file as it was read; set by the engine from the second round on."""
+        self.inferred: dict[tuple[ast.expr, int], str | None] = {}
+        """What `values.infer` found, by node and depth of its search."""
+        self._references: dict[str, list[tuple[ast.expr, Resolved]]] | None = None
         self._known_dead: dict[str, bool] = {}
-        self._exported_as: dict[str, set[str]] | None = None
         self._bound_to: dict[str, set[str]] | None = None
         self._resolved: dict[ast.AST, Resolved | None] = {}
         self._embedded_hosts: set[ast.AST] = set()
@@ -385,29 +393,34 @@ class Source:
         base = ".".join(parts) or "." * level
         return f"{base}.{module}" if module else base
 
-    def references(self, wanted: frozenset[str]) -> Iterator[tuple[ast.expr, Resolved]]:
+    def references(self, wanted: Container[str]) -> Iterator[tuple[ast.expr, Resolved]]:
         """Every Name and Attribute that means one of the qualified names, quoted annotations included."""
-        leaves = {name.rpartition(".")[2] for name in wanted} | self._passed_on(wanted)
-        for leaf in leaves & self.by_attribute.keys():
-            for attribute in self.by_attribute[leaf]:
-                found = self.resolved(attribute)
-                if found and found.qualified in wanted:
-                    yield attribute, found
-        for name in self._local_names(wanted):
-            for node in self.by_id.get(name, ()):
-                if isinstance(node.ctx, ast.Load):
-                    found = self.resolved(node)
-                    if found and found.qualified in wanted:
-                        yield node, found
+        known = self.meanings()
+        for qualified in [q for q in known if q in wanted]:
+            yield from known[qualified]
 
-    def _passed_on(self, wanted: frozenset[str]) -> set[str]:
-        """Other names under which modules of the project pass these objects on."""
-        if self._exported_as is None:
-            self._exported_as = {}
-            for names in self.index.exports.values():
-                for name, meaning in names.items():
-                    self._exported_as.setdefault(meaning, set()).add(name)
-        return set().union(*(self._exported_as[m] for m in self._exported_as.keys() & wanted))
+    def meanings(self) -> dict[str, list[tuple[ast.expr, Resolved]]]:
+        """Every qualified name that the file uses, and where."""
+        if self._references is None:
+            self._references = self._all_references()
+        return self._references
+
+    def _all_references(self) -> dict[str, list[tuple[ast.expr, Resolved]]]:
+        """Every Name that is read, and every attribute of one, by what it means."""
+        found: dict[str, list[tuple[ast.expr, Resolved]]] = {}
+        for name in dict.fromkeys(name for names in self._meanings().values() for name in sorted(names)):
+            for node in self.by_id.get(name, ()):
+                resolved = self.resolved(node)
+                if resolved is None:
+                    continue
+                if isinstance(node.ctx, ast.Load):
+                    found.setdefault(resolved.qualified, []).append((node, resolved))
+                top = self.parents.get(node)
+                while isinstance(top, ast.Attribute):
+                    if (deeper := self.resolved(top)) is not None:
+                        found.setdefault(deeper.qualified, []).append((top, deeper))
+                    top = self.parents.get(top)
+        return found
 
     def foreign_meanings(self) -> set[str]:
         """Qualified names that this file has through modules of the project, so under names that need not look like them."""
@@ -417,15 +430,6 @@ class Source:
         for names in self.index.exports.values():
             meanings |= {meaning for name, meaning in names.items() if name in self.by_attribute}
         return meanings
-
-    def names_from(self, roots: frozenset[str]) -> set[str]:
-        """Names that some binding of the file, in some scope, gives a meaning below one of these packages."""
-        return {n for qualified, names in self._meanings().items() if qualified.partition(".")[0] in roots for n in names}
-
-    def _local_names(self, wanted: frozenset[str]) -> set[str]:
-        """Names that some binding of the file, in some scope, gives one of these meanings."""
-        meanings = self._meanings()
-        return set().union(*(meanings[q] for q in meanings.keys() & wanted))
 
     def _meanings(self) -> dict[str, set[str]]:
         """Qualified name -> names that some binding of the file gives this meaning."""
@@ -646,6 +650,7 @@ class Source:
         return best
 
     def _attach(self, tree: ast.expr, host: ast.AST, scope: Scope) -> None:
+        self._references = None
         self.embedded.append(Embedded(tree, host))
         self._embedded_hosts.add(tree)
         self.parents[tree] = host

@@ -72,7 +72,9 @@ def _default(move: Move) -> str:
 
 def collect(source: Source, codemods: list[Codemod], settings: Settings, touched: set[str]) -> Iterator[Proposal]:
     """All proposals of the rename tables of `codemods`; `touched` are names of which this run already replaced uses."""
-    moves = {old: (codemod, move.at(settings.target)) for codemod in codemods for old, move in codemod.moves.items()}
+    moves: dict[str, tuple[Codemod, Move]] = {}
+    for codemod in codemods:
+        moves |= codemod.moves_at(settings.target)
     if not moves:
         return
     uses = list(_uses(source, moves, settings))
@@ -89,7 +91,7 @@ def collect(source: Source, codemods: list[Codemod], settings: Settings, touched
 
 
 def _uses(source: Source, moves: dict[str, tuple[Codemod, Move]], settings: Settings) -> Iterator[_Use]:
-    for node, found in source.references(frozenset(moves)):
+    for node, found in source.references(moves):
         codemod, move = moves[found.qualified]
         use = _Use(node, found, codemod, move)
         if isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):

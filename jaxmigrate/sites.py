@@ -109,7 +109,7 @@ def _sites(source: Source, codemod: Codemod, settings: Settings) -> Iterator[_Si
 def _name_sites(source: Source, codemod: Codemod, settings: Settings) -> Iterator[_Site]:
     if not codemod.names:
         return
-    for node, found in source.references(frozenset(codemod.names)):
+    for node, found in source.references(codemod.names):
         site = NameSite(source, node, settings, found.qualified, found.direct, source.is_quoted(node))
         for handler in codemod.names[found.qualified]:
             for report in api.reports(handler(site)):
@@ -119,7 +119,7 @@ def _name_sites(source: Source, codemod: Codemod, settings: Settings) -> Iterato
 def _call_sites(source: Source, codemod: Codemod, settings: Settings) -> Iterator[_Site]:
     if not codemod.calls:
         return
-    for node, found in source.references(frozenset(codemod.calls)):
+    for node, found in source.references(codemod.calls):
         parent = source.parent(node)
         if not isinstance(parent, ast.Call):
             continue
@@ -182,11 +182,6 @@ def _string_sites(source: Source, codemod: Codemod, settings: Settings) -> Itera
 def _leftovers(source: Source, codemods: list[Codemod], found: list[Proposal], past: Past) -> Iterator[Proposal]:
     """Imports of dead names and modules, and uses of dead modules, on which no other finding lies."""
     owners = {module: codemod for codemod in codemods for module in codemod.gone}
-    dead: dict[str, Codemod] = {}
-    for codemod in codemods:
-        if codemod.removed is not None:
-            dead |= dict.fromkeys((codemod.names.keys() | codemod.calls.keys()) & source.dead, codemod)
-        dead |= dict.fromkeys(codemod.moves.keys() & source.dead, codemod)
     covered = [source.span(p.node) for p in found]
     covered += [source.span(c.node) for p in found for c in p.changes if isinstance(c, (MoveImport, Collapse, api.ReplaceExpr))]
     for module, codemod in owners.items():
@@ -194,13 +189,21 @@ def _leftovers(source: Source, codemods: list[Codemod], found: list[Proposal], p
     for statement in source.imports:
         for alias in statement.names:
             qualified = imported_name(source, statement, alias)
-            owner = dead.get(qualified) or _owner_of(qualified, owners)
+            owner = _owner_of_dead(source, qualified, codemods) or _owner_of(qualified, owners)
             if alias.name == "*":
                 continue  # `_stars` speaks of it
             waits = local_name(alias) in past.touched and not is_used(source, alias, statement)  # `tidy` will drop it
             if owner is not None and not waits and not _inside(source.span(statement), covered):
                 yield from _dead_import(source, statement, alias, qualified, owner, covered)
-    yield from _stars(source, dead, owners)
+    yield from _stars(source, codemods, owners)
+
+
+def _owner_of_dead(source: Source, qualified: str, codemods: list[Codemod]) -> Codemod | None:
+    """The codemod that deals with a name which the newest release lacks."""
+    if qualified not in source.dead:
+        return None
+    mine = (c for c in codemods if qualified in c.moves or (c.removed and (qualified in c.names or qualified in c.calls)))
+    return next(mine, None)
 
 
 def _owner_of(qualified: str, owners: dict[str, Codemod]) -> Codemod | None:
@@ -266,7 +269,7 @@ def has_stand_in(source: Source, alias: ast.alias, name: str, scope: Scope) -> b
     return any(isinstance(a, ast.ExceptHandler) for b in others for a in source.ancestors(b.node))
 
 
-def _stars(source: Source, dead: dict[str, Codemod], owners: dict[str, Codemod]) -> Iterator[Proposal]:
+def _stars(source: Source, codemods: list[Codemod], owners: dict[str, Codemod]) -> Iterator[Proposal]:
     """``from x import *`` of a module that gave an old name which this file reads but nothing binds."""
     for statement in source.stars:
         module = source.absolute(statement.module, statement.level)
@@ -275,10 +278,11 @@ def _stars(source: Source, dead: dict[str, Codemod], owners: dict[str, Codemod])
             message = f"{module} is gone: {owner.gone.get(module, 'import the names you need from their new homes')}"
             yield Proposal(owner.name, statement, message, Applicability.MANUAL, (), module)
             continue
-        for name, codemod in dead.items():
+        for name in sorted(source.dead):
             parent, _, leaf = name.rpartition(".")
-            free = [n for n in source.by_id.get(leaf, ()) if source.lookup(leaf, source.scope(n))[1] is None]
-            if parent == module and free:
+            if parent != module or (codemod := _owner_of_dead(source, name, codemods)) is None:
+                continue
+            if any(source.lookup(leaf, source.scope(n))[1] is None for n in source.by_id.get(leaf, ())):
                 message = f"{leaf} came from this star import, and {name} is gone; import its successor by name"
                 yield Proposal(codemod.name, statement, message, Applicability.MANUAL, (), name)
 

@@ -122,6 +122,13 @@ def infer(source: Source, node: ast.expr, depth: int = 0) -> str | None:
     """The type of the value of `node`; see `Source.infer`."""
     if depth > 12:
         return None
+    known = source.inferred
+    if (node, depth) not in known:
+        known[node, depth] = _infer(source, node, depth)
+    return known[node, depth]
+
+
+def _infer(source: Source, node: ast.expr, depth: int) -> str | None:
     found = _narrowed(source, node)
     if found:
         return found
