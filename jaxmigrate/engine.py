@@ -10,6 +10,7 @@ import ast
 import contextlib
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -364,7 +365,9 @@ class _Run:
     def merged(self, source: Source) -> list[Splice]:
         """Join the ``from`` imports of one module that stand side by side since names were moved to it."""
         splices: list[Splice] = []
-        for module in sorted(self.arrived):
+        assert self.original is not None
+        separate = Counter(s.module for s in self.original.tree.body if isinstance(s, ast.ImportFrom) and not s.level)
+        for module in sorted(m for m in self.arrived if separate[m] < 2):  # else the file wants a line for each
             same = [s for s in source.tree.body if isinstance(s, ast.ImportFrom) and s.module == module and not s.level]
             alone = [s for s in same if s.names[0].name != "*" and _has_line(source, s)]
             if len(alone) > 1:
