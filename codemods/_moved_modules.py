@@ -29,8 +29,11 @@ def _follows(site: NameSite) -> Reports:
     return () if isinstance(site.node, ast.Attribute) else None
 
 
-def member_moves(new: str, besides: Container[str] = ()) -> Handler:
-    """A handler for uses of an old module; members that went elsewhere, and those `besides`, are no matter of the module."""
+def member_moves(new: str, besides: Container[str] = (), *, quiet: bool = False) -> Handler:
+    """A handler for uses of an old module; members that went elsewhere, and those `besides`, are no matter of the module.
+
+    A `quiet` one leaves members without a new home to other codemods.
+    """
 
     def decide(site: NameSite) -> Reports:
         attribute = site.parent()
@@ -43,7 +46,7 @@ def member_moves(new: str, besides: Container[str] = ()) -> Handler:
         since = known.since(f"{new}.{attribute.attr}")
         if since is not None:
             return None
-        return site.manual(_lost(known, old, new))
+        return () if quiet else site.manual(_lost(known, old, new))
 
     return decide
 
