@@ -177,17 +177,23 @@ def advanced(before: dict[str, Names], recording: Recording, last: Version) -> d
         for name, what in names.items():
             old[name] = _seen(old.get(name), f"{section}.{name}" if section else name, what, version)
     for section, old in after.items():
-        if section.startswith(OF_OBJECTS) or _is_unknown(section, recording):
-            continue
         for name, entry in old.items():
-            if entry.alive and name not in found.get(section, {}):
-                old[name] = Entry(entry.symbol, (*entry.ranges[:-1], Range(entry.since, last)), entry.deprecated, entry.kinds)
+            if entry.alive and name not in found.get(section, {}) and not _may_have(section, entry, recording):
+                ranges = (*entry.ranges[:-1], Range(entry.since, last))
+                old[name] = Entry(entry.symbol, ranges, entry.deprecated, entry.kinds - {"static"})
     return {section: names for section, names in after.items() if names}
 
 
-def _is_unknown(section: str, recording: Recording) -> bool:
-    """Whether a recording does not tell what a module lacks."""
-    return section in recording["failed"] or any((section + ".").startswith(f"{name}.") for name in recording["open"])
+def _may_have(section: str, entry: Entry, recording: Recording) -> bool:
+    """Whether a release may have a name although its recording does not show it."""
+    if section.startswith(OF_OBJECTS) or _is_open(section, recording):
+        return True
+    by_source = "static" in entry.kinds and "*" not in recording["modules"].get(section, {})
+    return section in recording["failed"] and not by_source
+
+
+def _is_open(section: str, recording: Recording) -> bool:
+    return any((section + ".").startswith(f"{name}.") for name in recording["open"])
 
 
 def _seen(old: Entry | None, symbol: str, entry: list[str], version: Version) -> Entry:
@@ -247,7 +253,7 @@ def disagreements(history: History, recording: Recording) -> Iterator[str]:
             elif len(entry) > 1 and not life.alive and (life.deprecated is None or life.deprecated > version):
                 yield f"{section}.{name} is deprecated in {version}"
     for section in history.sections():
-        if _is_unknown(section, recording):
+        if section in recording["failed"] or _is_open(section, recording):
             continue
         for name, life in history.members(section).items():
             if life.at(version) and name not in found.get(section, {}) and not name.startswith("_"):
