@@ -1,8 +1,9 @@
-"""Programs handed out as XLA computations, as they were before there was lowering ahead of time."""
+"""Programs handed out as XLA computations, exported ones, and rules that translate primitives."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -59,7 +60,59 @@ def serialize(exp: modern.Exported, vjp_order: int = 0) -> bytearray:
     return written
 
 
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What `lower_fun` made of a function: a translation that the compiler of today can follow."""
+
+    fun: Callable[..., Any]
+    multiple_results: bool
+
+
+def lower_fun(
+    fun: Callable[..., Any], multiple_results: bool = True, backend: str | None = None, new_style: bool = False
+) -> Rule:
+    """A translation rule out of a function of JAX."""
+    del backend, new_style
+    return Rule(fun, multiple_results)
+
+
+def register_translation(prim: Any, rule: Any, *, platform: str | None = None, **_: Any) -> None:
+    """Translate a primitive by a rule; rules that build XLA operations themselves have nothing to build with any more."""
+    if isinstance(rule, Rule):
+        mlir.register_lowering(prim, mlir.lower_fun(rule.fun, multiple_results=rule.multiple_results), platform=platform)
+
+
+class Translations(dict[Any, Any]):
+    """A table of rules; what is put in is registered."""
+
+    def __init__(self, platform: str | None = None) -> None:
+        super().__init__()
+        self.platform = platform
+
+    def __setitem__(self, primitive: Any, rule: Any) -> None:
+        super().__setitem__(primitive, rule)
+        register_translation(primitive, rule, platform=self.platform)
+
+
+class PlatformTranslations(dict[str, Translations]):
+    """The tables of platforms, made when they are asked for."""
+
+    def __missing__(self, platform: str) -> Translations:
+        return self.setdefault(platform, Translations(platform))
+
+
+_XLA: dict[str, object] = {
+    "backend_specific_translations": PlatformTranslations(),
+    "call_translations": {},
+    "initial_style_translations": {},
+    "lower_fun": lower_fun,
+    "parallel_translations": {},
+    "register_translation": register_translation,
+    "translations": Translations(),
+}
+
 OBJECTS: dict[str, object] = {
+    **{f"{home}.{name}": value for home in ("jax.interpreters.xla", "jax.xla") for name, value in _XLA.items()},
     **dict.fromkeys(("jax.xla_computation", "jax.api.xla_computation"), xla_computation),
     "jax.experimental.export.call": call_exported,
     "jax.experimental.export.call_exported": call_exported,

@@ -1,0 +1,38 @@
+"""Names of array classes in unpicklers: pickles of an old JAX hold classes that are gone.
+
+https://docs.jax.dev/en/latest/jax_array_migration.html
+"""
+
+from __future__ import annotations
+
+import ast
+
+from jaxmigrate.codemod import Codemod, Reports, StringSite
+
+codemod = Codemod(
+    "pickled-arrays",
+    summary="unpicklers that look for the array classes of an old JAX",
+    since="0.4.1",
+    deprecated=None,
+    removed="0.4.9",
+    link="https://docs.jax.dev/en/latest/jax_array_migration.html",
+    words=frozenset({"find_class", "_reconstruct_array"}),
+)
+_GONE = ("jax.interpreters.xla", "jax._src.device_array", "jaxlib.xla_extension", "DeviceArray", "_reconstruct_array")
+_ADVICE = (
+    "pickles written by an old JAX name classes and functions that are gone: load them with the JAX that wrote them, and keep "
+    "the arrays by numpy.save, or orbax, which no release of JAX can break"
+)
+_MODULES = ("jax.interpreters.xla", "jax._src.device_array", "jaxlib.xla_extension")
+_CLASSES = ("DeviceArray", "_DeviceArray", "Buffer")
+_NAMES = frozenset({"_reconstruct_array", *_MODULES, *_CLASSES, *(f"{m}.{c}" for m in _MODULES for c in _CLASSES)})
+
+
+@codemod.string(*_GONE)
+def named(site: StringSite) -> Reports:
+    """The first name of those in a ``find_class``."""
+    method = next((a for a in site.source.ancestors(site.node) if isinstance(a, ast.FunctionDef)), None)
+    if method is None or method.name != "find_class":
+        return None
+    first = next((n for n in ast.walk(method) if isinstance(n, ast.Constant) and n.value in _NAMES), None)
+    return site.manual(_ADVICE) if first is site.node else None
