@@ -184,9 +184,13 @@ class History:
     def advice(self, symbol: str) -> Advice | None:
         """What to do about an old name: its own line, that of all leaks, or that of the nearest module around it."""
         found = self.advices.get(symbol)
-        if found is None and (entry := self.entry(symbol)) is not None and "leak" in entry.kinds:
+        if found is not None:
+            return found
+        if symbol.endswith(")"):
+            return self.advices.get("argument")
+        if (entry := self.entry(symbol)) is not None and "leak" in entry.kinds:
             found = self.advices.get("leak")
-        name = symbol.partition("(")[0]
+        name = symbol
         while found is None and "." in name:
             name = name.rpartition(".")[0]
             found = self.advices.get(f"{name}.*")

@@ -119,25 +119,57 @@ def _own_advice(history: History, entry: Entry) -> bool:
 def _story(symbol: str, also: list[str], history: History, codemods: Mapping[str, Codemod]) -> Story:
     entry = history.entry(symbol)
     assert entry is not None
-    advice = None if entry.alive and entry.deprecated is None else history.advice(symbol)
-    if advice is None and symbol in history.advices:
-        advice = history.advices[symbol]
+    advice = history.advices.get(symbol)
+    if advice is None and (not entry.alive or entry.deprecated is not None):
+        advice = history.advice(symbol)
     dealing = tuple(_dealing(symbol, advice, codemods))
-    edits = (advice is not None and advice.verb != "none") or any(symbol in c.moves or symbol in c.calls for c in dealing)
+    text = advice.text.removeprefix("?") if advice is not None else ""
+    by_hand = not any(_has_edit(symbol, advice, codemod) for codemod in dealing)
+    if symbol.endswith(")") and symbol not in history.advices and (tried := _tried(symbol, codemods)) is not None:
+        by_hand, text, dealing = tried
     lost = sorted({**history.lost_parameters(symbol), **history.lost_members(symbol)}.items())
-    instead = tuple(_instead(advice)) if advice is not None else ()
     return Story(
         symbol,
         entry,
         history.removed(entry),
-        instead,
-        advice.text.removeprefix("?") if advice is not None else "",
-        not edits,
-        dealing if edits or any(symbol in c.names for c in dealing) else (),
+        tuple(_instead(advice)) if advice is not None else (),
+        text,
+        by_hand,
+        dealing,
         tuple(e for _, e in lost),
         tuple(also[:_MANY]),
         _holds(symbol, history) if history.is_module(symbol) else None,
     )
+
+
+def _has_edit(symbol: str, advice: Advice | None, codemod: Codemod) -> bool:
+    """Whether a codemod has an edit for a name, as far as its declarations tell."""
+    if symbol in codemod.moves:
+        return True
+    if advice is not None and advice.verb == "none":
+        return False
+    by_name = symbol in codemod.names or symbol in codemod.calls
+    return by_name or not _is_name(symbol, advice)
+
+
+def _is_name(symbol: str, advice: Advice | None) -> bool:
+    """Whether codemods register the name itself: not an argument, a flag or the member of a class."""
+    by_other_means = symbol.endswith(")") or symbol.startswith("flags.") or symbol.split(".")[-2][:1].isupper()
+    return advice is None or not by_other_means
+
+
+def _tried(symbol: str, codemods: Mapping[str, Codemod]) -> tuple[bool, str, tuple[Codemod, ...]] | None:
+    """What the codemods do about a call with a keyword argument: whether it is left to do by hand, what they say, and who."""
+    from jaxmigrate.engine import rewrite_source
+    from jaxmigrate.model import Outcome, Settings
+    from jaxmigrate.registry import known_newest
+
+    function, _, argument = symbol.rstrip("=)").partition("(")
+    program = f"import {function.partition('.')[0]}\n{function}({argument}=value)\n"
+    for finding in rewrite_source(program.encode(), Settings(target=known_newest())).findings:
+        if finding.codemod in codemods:
+            return finding.outcome is not Outcome.APPLIED, finding.message, (codemods[finding.codemod],)
+    return None
 
 
 def _holds(module: str, history: History) -> Holds | None:

@@ -76,8 +76,12 @@ def lost(known: History) -> Iterator[Entry]:
 
 def edits() -> frozenset[str]:
     """Names that a codemod has an edit for, at least in some position."""
-    found = {a.symbol for a in history().advices.values() if a.verb != "none"}
-    return frozenset(found.union(*({*c.moves, *c.calls} for c in load().codemods.values())))
+    advices = history().advices
+    codemods = load().codemods.values()
+    moved = {name for c in codemods for name in c.moves}
+    handled = {name for c in codemods for name in (*c.calls, *c.names)} - {a.symbol for a in advices.values() if a.verb == "none"}
+    flags = {a.symbol for a in advices.values() if a.verb != "none" and a.symbol.startswith("flags.")}
+    return frozenset(moved | handled | flags)
 
 
 def undetected(entries: Iterable[Entry]) -> Iterator[Entry]:

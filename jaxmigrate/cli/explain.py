@@ -42,8 +42,8 @@ def command(name: str, style: str) -> None:
     if story is not None:
         click.echo(json.dumps(_as_data(story), indent=2) if style == "json" else "\n".join(_told(story)))
         return
-    # jnp.DeviceArray is found by its last part.
-    names = (name, name.rpartition(".")[2])
+    # DeviceArray.to_py and jnp.DeviceArray are found by their last part, np.clip is none of ours.
+    names = (name, name.rpartition(".")[2] if name[:1].isupper() or _is_ours(name, pack) else name)
     chosen = next(filter(None, (_dealing_with(n, pack.codemods) for n in names)), [])
     if chosen:
         _show_codemods(chosen, style)
@@ -57,13 +57,20 @@ def _short(pack: Pack) -> dict[str, str]:
     return short
 
 
+def _is_ours(name: str, pack: Pack) -> bool:
+    """Whether a dotted name begins with a library on record, or a usual name of one of its modules."""
+    first = name.partition(".")[0]
+    return _short(pack).get(first, first).partition(".")[0] in pack.history.members("")
+
+
 def _unknown(name: str, pack: Pack, style: str) -> None:
     from jaxmigrate.story import near
 
     history = pack.history
-    first = name.partition(".")[0]
-    if "." not in name or _short(pack).get(first, first).partition(".")[0] not in history.members(""):
-        raise click.BadParameter(f"no codemod or old API {name!r}{did_you_mean(name, pack.codemods)}", param_hint="'NAME'")
+    if "." not in name or not _is_ours(name, pack):
+        meant = did_you_mean(name, pack.codemods)
+        hint = meant if meant.startswith(",") else "; jaxmigrate codemods lists the codemods"
+        raise click.BadParameter(f"no codemod or old API {name!r}{hint}", param_hint="'NAME'")
     private = _private(name, pack)
     guess = "" if private else near(name, history, _short(pack))
     if style == "json":
@@ -93,7 +100,7 @@ def _told(story: Story) -> Iterator[str]:
     width = max(len(label) for label, _ in rows)
     for label, text in rows:
         yield from _wrapped(text, f"  {label:<{width}}  ")
-    if story.codemods and not story.by_hand:
+    if story.codemods and not story.by_hand and example(story.codemods[0].name) is not None:
         yield ""
         yield from _wrapped(f"jaxmigrate explain {story.codemods[0].name} shows an example of the edit.", "  ")
 
@@ -134,11 +141,13 @@ def _held(holds: Holds) -> str:
 
 
 def _workers(story: Story) -> Iterator[tuple[str, str]]:
-    if story.state == "alive" and not story.codemods:
-        return
     edits = [f"{c.name} ({'up to ' if int(c.applicability) else ''}{c.applicability})" for c in story.codemods]
-    if story.by_hand:
-        yield "rewritten by", f"nothing, by hand{'; some places by ' + ', '.join(edits) if edits else ''}"
+    if story.state == "alive":
+        if edits:
+            yield "codemods", ", ".join(edits)
+    elif story.by_hand:
+        lookers = ", ".join(c.name for c in story.codemods)
+        yield "rewritten by", f"nothing, by hand{f'; looked at by {lookers}' if lookers else ''}"
     else:
         yield "rewritten by", ", ".join(edits)
     if story.codemods:
