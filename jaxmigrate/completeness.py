@@ -179,7 +179,7 @@ class _Look:
         verdict = judge(self.history, qualified, self.target, as_module=as_module)
         if verdict is None or verdict.fate not in (Fate.NEWER, Fate.DEPRECATED):
             return verdict
-        return None if verdict.symbol in self.circumstances.emitted else verdict
+        return None if any(_below(name, qualified) for name in self.circumstances.emitted) else verdict
 
     def names(self) -> dict[str, list[ast.AST]]:
         """Every name of the library that the file takes or reads, and where."""
@@ -373,7 +373,7 @@ class _Look:
     def _near(self, symbol: str) -> str:
         parent, _, name = symbol.rpartition(".")
         living = [n for n, e in self.history.members(parent).items() if e.alive and "leak" not in e.kinds]
-        near = get_close_matches(name, living, 1, 0.8)
+        near = get_close_matches(name, living, 1, 0.75)
         return f", did you mean {parent}.{near[0]}?" if near else ""
 
 

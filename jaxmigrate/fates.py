@@ -60,7 +60,8 @@ def judge(history: History, qualified: str, target: Version, *, as_module: bool 
         if not entry.alive or (as_module and last and _is_object(history, entry)):
             return Verdict(Fate.GONE, _deepest(history, symbol, rest[number + 1 :]), symbol, entry)
         if entry.since > target:
-            soft = soft or Verdict(Fate.NEWER, symbol, symbol, entry)
+            if soft is None or soft.entry is None or entry.since >= soft.entry.since:  # the name itself rather than its module
+                soft = Verdict(Fate.NEWER, symbol, symbol, entry)
         elif entry.deprecated is not None and entry.deprecated >= entry.since and not _is_object(history, entry):
             soft = soft or Verdict(Fate.DEPRECATED, symbol, symbol, entry)
         if not history.is_module(symbol):
@@ -99,7 +100,7 @@ def _is_object(history: History, entry: Entry) -> bool:
 
 def _deepest(history: History, symbol: str, rest: list[str]) -> str:
     for part in rest:
-        if part not in history.members(symbol) and history.advice(f"{symbol}.{part}") is None:
+        if part not in history.members(symbol) and f"{symbol}.{part}" not in history.advices:
             break
         symbol = f"{symbol}.{part}"
     return symbol

@@ -142,7 +142,8 @@ def _has_alternative(source: Source, call: ast.expr) -> bool:
     if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(target := parent.targets[0], ast.Name):
         uses = [n for n in source.by_id.get(target.id, ()) if isinstance(n.ctx, ast.Load)]
         assigned = sum(not isinstance(n.ctx, ast.Load) for n in source.by_id[target.id])
-        return assigned > 1 or not uses or any(_other_way(source, n) is not False for n in uses)
+        ways = [way for n in uses if (way := _other_way(source, n)) is not None]
+        return assigned > 1 or not ways or any(ways)
     return _other_way(source, call) is not False
 
 

@@ -1,0 +1,213 @@
+"""removed-names, deprecated-names, unknown-names: what no codemod deals with, looked up in the history."""
+
+from __future__ import annotations
+
+import pytest
+
+from jaxmigrate.model import Finding, Outcome, ProjectIndex, Severity, Status
+from jaxmigrate.testing import run
+
+OURS = ("removed-names", "deprecated-names", "unknown-names")
+
+
+def said(source: str, **kw: object) -> list[Finding]:
+    """The findings of completeness alone, guarded ones left out."""
+    found = run(source, **{"select": OURS, **kw}).findings  # type: ignore[arg-type]
+    return [f for f in found if f.outcome is not Outcome.GUARDED]
+
+
+LEFT_ALONE = {
+    "living_names": "import jax, jax.numpy as jnp\njax.jit(jnp.sum)\njnp.linalg.norm(x)\njax.tree.map(f, x)\n",
+    "dunders": "import jax\njax.__version__\njax.__file__\njax.numpy.__name__\n",
+    "below_an_object": "import jax\njax.random.PRNGKey.anything.at_all\njax.Array.nothing_known\n",
+    "config_is_an_object": "import jax\njax.config.update('a', 1)\njax.config.jax_whatever_comes\njax.config.values\n",
+    "object_with_public_fields": "import jax\njax.checkpoint_policies.everything_saveable\njax.ad.GradRef\n",
+    "parameter_of_that_name": "import jax\ndef f(jax):\n    return jax.curry\n",
+    "local_of_that_name": "import jax\ndef f():\n    jax = object()\n    return jax.curry\n",
+    "own_module_of_that_name": "from . import jax\njax.curry(f)\n",
+    "own_package_beside_it": "import mylib.jax as jax\njax.curry(f)\n",
+    "library_that_begins_alike": "import jaxopt, jaxtyping, jax_md\njaxopt.curry\njaxtyping.PRNGKeyArray\njax_md.ops\n",
+    "another_library": "import numpy as np, torch\nnp.foo\ntorch.jax.curry\n",
+    "module_that_the_file_patches": "import jax\njax.new_thing = 3\njax.new_thing\n",
+    "gone_name_that_the_file_puts_back": "import jax\njax.curry = mine\njax.curry(f)\n",
+    "attribute_of_a_value": "import jax\nx = jax.numpy.zeros(3)\nx.curry\nx.jax.curry\n",
+    "comment_and_docstring": '"""See jax.curry."""\n# jax.curry\n',
+    "string_that_is_data": "import jax\nNAMES = ['jax.curry', 'curry']\n",
+    "annotation_of_another_language": "import jax\nfrom jaxtyping import Float\nx: Float[jax.Array, 'curry jax']\n",
+    "private_name_not_on_record": "import jax\njax._whatever\njax.numpy._anything\n",
+    "module_whose_names_are_not_on_record": "from jax.extend.mlir import ir\nir.Whatever\n",
+    "submodules": "import jax.experimental.pallas as pl\nfrom jax.experimental.pallas import tpu\npl.BlockSpec\n",
+    "name_of_a_star_that_may_be_another's": "from numpy import *\nfrom jax import *\ncurry(f)\n",
+    "own_name_beside_a_star": "from jax import *\ndef curry(f): ...\ncurry(f)\n",
+    "ignored_line": "import jax\njax.curry(f)  # jaxmigrate: ignore[removed-names]\n",
+    "hasattr_of_what_is_there": "import jax\nif hasattr(jax, 'Array'):\n    jax.Array\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("source", LEFT_ALONE.values(), ids=LEFT_ALONE)
+def test_nothing_is_said(source: str) -> None:
+    found = [f for f in said(source) if f.outcome is not Outcome.SUPPRESSED]
+    assert not found
+    assert run(source, select=OURS).status is Status.UNCHANGED
+
+
+GONE = {
+    "attribute": ("import jax\njax.curry(f)\n", [(2, "jax.curry")]),
+    "alias_of_the_module": ("import jax as j\nx = j.curry\n", [(2, "jax.curry")]),
+    "from_import_once_for_all_uses": ("from jax import curry\ncurry(f)\ncurry(g)\n", [(1, "jax.curry")]),
+    "from_import_as": ("from jax import curry as c\nc(f)\n", [(1, "jax.curry")]),
+    "one_name_of_several": ("from jax import jit, curry, vmap\ncurry(jit, vmap)\n", [(1, "jax.curry")]),
+    "plain_import_of_a_module": ("import jax.interpreters.masking\njax.interpreters.masking.f\n", [(1, "jax.interpreters.masking")]),
+    "module_as": ("import jax.interpreters.masking as m\nm.f\nm.g\n", [(1, "jax.interpreters.masking")]),
+    "module_as_an_attribute": ("import jax\njax.interpreters.masking.f\n", [(2, "jax.interpreters.masking")]),
+    "every_use_of_a_chain": ("import jax\njax.curry\njax.curry\n", [(2, "jax.curry"), (3, "jax.curry")]),
+    "assigned_alias_once": ("import jax\nc = jax.curry\nc(f)\nc(g)\n", [(2, "jax.curry")]),
+    "alias_of_a_module": ("import jax\ni = jax.interpreters\ni.masking.x\n", [(3, "jax.interpreters.masking")]),
+    "string_annotation": ("import jax\nx: 'jax.core.Unit'\n", [(2, "jax.core.Unit")]),
+    "type_comment": ("import jax\nx = 3  # type: jax.core.Unit\n", [(2, "jax.core.Unit")]),
+    "function_local_import": ("def f():\n    from jax import curry\n    return curry\n", [(2, "jax.curry")]),
+    "conditional_import": ("if cond:\n    from jax import curry\n    curry(f)\n", [(2, "jax.curry")]),
+    "type_checking": ("if TYPE_CHECKING:\n    from jax.core import Unit\nx: 'Unit'\n", [(2, "jax.core.Unit")]),
+    "class_body": ("import jax\nclass A:\n    c = jax.curry\n", [(3, "jax.curry")]),
+    "decorator": ("import jax\n@jax.curry\ndef f(): ...\n", [(2, "jax.curry")]),
+    "getattr": ("import jax\ngetattr(jax, 'curry')(f)\n", [(2, "jax.curry")]),
+    "import_module": ("import importlib\nimportlib.import_module('jax.interpreters.masking')\n", [(2, "jax.interpreters.masking")]),
+    "mock_patch": ("from unittest import mock\nwith mock.patch('jax.curry'): ...\n", [(2, "jax.curry")]),
+    "star_import": ("from jax import *\ncurry(f)\n", [(1, "jax.curry")]),
+    "star_of_a_gone_module": ("from jax.interpreters.masking import *\n", [(1, "jax.interpreters.masking")]),
+    "name_that_came_back_as_something_else": ("import jax\njax.ad.nothing_of_today\n", [(2, "jax.ad.nothing_of_today")]),
+    "module_that_became_an_object": ("from jax.checkpoint_policies import everything_saveable\nprint(everything_saveable)\n",
+                                     [(1, "jax.checkpoint_policies")]),
+    "private_name": ("from jax._src.core import unitvar\nprint(unitvar)\n", [(1, "jax._src.core.unitvar")]),
+    "private_module": ("import jax._src.device_array as d\nd.X\n", [(1, "jax._src.device_array")]),
+    "inside_a_call_with_another_finding": ("import jax\njax.curry(jax.core.Unit)\n", [(2, "jax.core.Unit"), (2, "jax.curry")]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("source", "expected"), GONE.values(), ids=GONE)
+def test_what_is_gone_is_reported_once_for_each_place(source: str, expected: list[tuple[int, str]]) -> None:
+    found = said(source)
+    assert sorted((f.position.line, f.symbol) for f in found) == sorted(expected)
+    assert {f.codemod for f in found} == {"removed-names"}
+    assert {f.severity for f in found} == {Severity.NORMAL}
+
+
+def test_the_last_release_and_the_successor_are_named() -> None:
+    (finding,) = said("import jax\njax.curry(f)\n")
+    assert "JAX 0.4.13 was the last with it" in finding.message
+    assert "functools.partial" in finding.message
+
+
+def test_an_import_names_the_lines_of_its_uses() -> None:
+    (finding,) = said("from jax import curry\ncurry(f)\n\ncurry(g)\n")
+    assert "used in line 2, 4" in finding.message
+
+
+def test_an_import_that_is_not_used_goes() -> None:
+    result = run("from jax.interpreters import masking, ad\nad.x\n")
+    assert result.after.startswith(b"from jax.interpreters import ad\n")
+    assert [str(f.applicability) for f in result.findings if f.codemod == "removed-names"] == ["review"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param("from jax.interpreters import masking\n__all__ = ['masking']\n", id="exported"),
+        pytest.param("try:\n    from jax.interpreters import masking\nexcept ImportError:\n    masking = None\n", id="stand-in"),
+    ],
+)
+def test_an_import_that_others_may_need_stays(source: str) -> None:
+    result = run(source)
+    assert result.status is Status.UNCHANGED
+    assert [f.codemod for f in result.findings] == ["removed-names"]
+
+
+@pytest.mark.parametrize(
+    ("source", "symbol", "hint"),
+    [
+        ("import jax\njax.vamp(f)\n", "jax.vamp", "did you mean jax.vmap?"),
+        ("import jax.numpy as jnp\njnp.Arrays\n", "jax.numpy.Arrays", "not a JAX API of any known release"),
+        ("from jax.nn import rellu\nrellu(x)\n", "jax.nn.rellu", "did you mean jax.nn.relu"),
+        ("import jax.nothing_there as n\nn.x\n", "jax.nothing_there", "not a JAX API"),
+    ],
+)
+def test_what_never_was_is_reported(source: str, symbol: str, hint: str) -> None:
+    (finding,) = said(source)
+    assert (finding.codemod, finding.symbol) == ("unknown-names", symbol)
+    assert hint in finding.message
+
+
+NEWER = "0.4.30"
+
+
+def test_what_is_newer_than_the_target_is_reported() -> None:
+    (finding,) = said("import jax\njax.set_mesh(m)\n", target=NEWER)
+    assert finding.codemod == "removed-names"
+    assert "newer than the target 0.4.30" in finding.message
+    assert not said("import jax\njax.set_mesh(m)\n")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param("import jax\nif hasattr(jax, 'set_mesh'):\n    jax.set_mesh(m)\n", id="hasattr"),
+        pytest.param("import jax\nif hasattr(jax, 'set_mesh') and x:\n    jax.set_mesh(m)\n", id="hasattr-and"),
+        pytest.param("import jax\nx = hasattr(jax, 'set_mesh') and jax.set_mesh(m)\n", id="and"),
+        pytest.param("import jax\nx = jax.set_mesh(m) if hasattr(jax, 'set_mesh') else None\n", id="if-expression"),
+        pytest.param(
+            "import jax\ndef f():\n    if not hasattr(jax, 'set_mesh'):\n        return\n    jax.set_mesh(m)\n", id="early"
+        ),
+        pytest.param("try:\n    from jax import set_mesh\nexcept ImportError:\n    set_mesh = None\n", id="try"),
+        pytest.param("import jax\nif jax.__version_info__ >= (0, 7):\n    jax.set_mesh(m)\n", id="version"),
+        pytest.param("from __future__ import annotations\nimport jax\ndef f(x: jax.set_mesh): ...\n", id="never-evaluated"),
+        pytest.param("if TYPE_CHECKING:\n    from jax import set_mesh\n", id="type-checking"),
+    ],
+)
+def test_what_waits_for_a_newer_release_is_guarded(source: str) -> None:
+    assert not said(source, target=NEWER)
+
+
+def test_what_the_run_wrote_itself_is_not_reported_again() -> None:
+    result = run("import jax\njax.device_put_replicated(x, d)\n", target="0.3.0")
+    assert b"jax.sharding.NamedSharding" in result.after
+    assert [f.codemod for f in result.findings] == ["device-put-sharded"]
+
+
+def test_deprecated_names_do_not_count_unless_strict() -> None:
+    from jaxmigrate.engine import rewrite_source
+    from jaxmigrate.model import Settings
+    from jaxmigrate.registry import known_newest
+
+    source = b"import jax\njax.lax.psend(x)\n"
+    for strict, severity in ((False, Severity.LOW), (True, Severity.NORMAL)):
+        (finding,) = rewrite_source(source, Settings(known_newest(), strict=strict)).findings
+        assert (finding.codemod, finding.severity) == ("deprecated-names", severity)
+        assert finding.outstanding is strict
+
+
+def test_what_an_ignored_codemod_deals_with_is_not_mentioned() -> None:
+    assert said("import jax.numpy as jnp\nx: jnp.DeviceArray\n")
+    assert not said("import jax.numpy as jnp\nx: jnp.DeviceArray\n", ignore=["device-array"])
+
+
+def test_a_selection_without_them_says_nothing() -> None:
+    assert not run("import jax\njax.curry(f)\n", select="device-array").findings
+
+
+def test_what_a_codemod_speaks_of_is_not_said_twice() -> None:
+    result = run("import jax\nfrom jax.experimental import host_callback as hcb\ny = hcb.call(f, *xs)\n")
+    lines = [f.position.line for f in result.findings if f.outcome is Outcome.MANUAL]
+    assert len(lines) == len(set(lines))
+
+
+def test_a_re_export_is_reported_where_it_is_made() -> None:
+    index = ProjectIndex(exports={"lib.compat": {"curry": "jax.curry"}})
+    assert not said("from lib.compat import curry\ncurry(f)\n", module="lib.use", index=index)
+
+
+def test_what_a_result_needs_is_that_of_its_youngest_living_name() -> None:
+    assert str(run("import jax\njax.tree.map(f, x)\n").uses) == "0.4.25"
+    assert str(run("import jax\nx: jax.Array = jax.numpy.zeros(3)\n").uses) == "0.3.18"
+    guarded = "import jax\nif hasattr(jax, 'set_mesh'):\n    jax.set_mesh(m)\nx: jax.Array\n"
+    assert str(run(guarded).uses) == "0.3.18"
+    assert run("x = 1\n").uses is None

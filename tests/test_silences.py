@@ -1,0 +1,89 @@
+"""Guards that hide a vanished name: urgent where a feature is off and nothing tells, quiet where there is another way."""
+
+from __future__ import annotations
+
+import pytest
+
+from jaxmigrate.model import Finding, Outcome, Severity
+from jaxmigrate.testing import run
+
+
+def urgent(source: str) -> list[Finding]:
+    return [f for f in run(source).findings if f.severity is Severity.URGENT]
+
+
+OFF = {
+    "import_and_flag": "try:\n    import jax\n    from jax.interpreters import masking\n    HAS = True\n"
+                       "except ImportError:\n    HAS = False\nif HAS: masking.x\n",
+    "import_and_none": "try:\n    from jax.interpreters import masking\nexcept ImportError:\n    masking = None\nif masking: masking.x\n",
+    "import_and_pass": "try:\n    import jax.interpreters.masking as m\n    m.x\nexcept ImportError:\n    pass\n",
+    "module_not_found": "try:\n    import jax.interpreters.masking as m\nexcept ModuleNotFoundError:\n    m = None\nif m: m.x\n",
+    "bare_except": "try:\n    from jax.core import Unit\nexcept:\n    Unit = ()\nprint(Unit)\n",
+    "one_of_several_errors": "try:\n    from jax.core import Unit\nexcept (KeyError, ImportError):\n    Unit = object\nprint(Unit)\n",
+    "attribute_error": "import jax\ntry:\n    jax.core.unitvar\nexcept AttributeError:\n    pass\n",
+    "exception_and_return": "import jax\ndef f():\n    try:\n        return jax.core.unitvar\n    except Exception:\n        return None\n",
+    "suppress": "import contextlib, jax\nwith contextlib.suppress(AttributeError):\n    jax.core.unitvar\n",
+    "hasattr": "import jax\nif hasattr(jax.core, 'unitvar'):\n    jax.core.unitvar\n",
+    "hasattr_and": "import jax\nif x and hasattr(jax.core, 'unitvar'):\n    jax.core.unitvar\n",
+    "hasattr_else_pass": "import jax\nif hasattr(jax.core, 'unitvar'):\n    jax.core.unitvar\nelse:\n    pass\n",
+    "hasattr_kept": "import jax\nHAS = hasattr(jax.core, 'unitvar')\nif HAS:\n    jax.core.unitvar\n",
+    "hasattr_if_expression": "import jax\nx = jax.core.unitvar if hasattr(jax.core, 'unitvar') else None\n",
+    "hasattr_to_go_away": "import jax\ndef f():\n    if not hasattr(jax.core, 'unitvar'):\n        return\n    g()\n",
+    "getattr_none": "import jax\nu = getattr(jax.core, 'unitvar', None)\nif u is not None:\n    u()\n",
+    "skipped_test": "import jax, unittest\n@unittest.skipIf(not hasattr(jax.core, 'unitvar'), '')\ndef test(): ...\n",
+    "importorskip": "import pytest\npytest.importorskip('jax.interpreters.masking')\n",
+    "private_name": "try:\n    from jax._src.core import unitvar\nexcept ImportError:\n    unitvar = None\nprint(unitvar)\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("source", OFF.values(), ids=OFF)
+def test_a_feature_that_is_off_without_a_word_is_urgent_and_counts(source: str) -> None:
+    (finding,) = urgent(source)
+    assert finding.outcome is Outcome.MANUAL
+    assert finding.outstanding
+    assert "nothing tells" in finding.message
+
+
+ANOTHER_WAY = {
+    "living_fallback": "try:\n    from jax.core import Unit\nexcept ImportError:\n    from mylib import Unit\nprint(Unit)\n",
+    "raises": "try:\n    from jax.core import Unit\nexcept ImportError:\n    raise\nprint(Unit)\n",
+    "raises_another": "try:\n    from jax.core import Unit\nexcept ImportError as e:\n    raise RuntimeError('old') from e\nprint(Unit)\n",
+    "warns": "import warnings\ntry:\n    from jax.core import Unit\nexcept ImportError:\n    warnings.warn('off')\n    Unit = None\nprint(Unit)\n",
+    "does_something_else": "try:\n    from jax.core import Unit\nexcept ImportError:\n    Unit = make()\nprint(Unit)\n",
+    "error_of_another_kind": "try:\n    from jax.core import Unit\nexcept KeyError:\n    Unit = None\nprint(Unit)\n",
+    "import_error_for_an_attribute": "import jax\ntry:\n    jax.core.unitvar\nexcept ImportError:\n    pass\n",
+    "run_later": "import jax\ntry:\n    def f():\n        return jax.core.unitvar\nexcept AttributeError:\n    pass\n",
+    "only_jax_itself": "try:\n    import jax\nexcept ImportError:\n    jax = None\ndef f():\n    jax.core.unitvar\n",
+    "living_name": "try:\n    from jax import Array\nexcept ImportError:\n    Array = None\n",
+    "only_deprecated": "try:\n    from jax.lax import psend\nexcept ImportError:\n    psend = None\n",
+    "hasattr_else": "import jax\nif hasattr(jax.core, 'unitvar'):\n    jax.core.unitvar\nelse:\n    g()\n",
+    "hasattr_elif": "import jax\nif hasattr(jax.core, 'unitvar'):\n    a()\nelif hasattr(jax, 'Array'):\n    b()\n",
+    "hasattr_and_on": "import jax\ndef f():\n    if hasattr(jax.core, 'unitvar'):\n        return jax.core.unitvar\n    return g()\n",
+    "hasattr_not": "import jax\nif not hasattr(jax.core, 'unitvar'):\n    g()\n",
+    "hasattr_of_a_living_name": "import jax\nif hasattr(jax, 'Array'):\n    jax.Array\n",
+    "hasattr_of_a_value": "import jax\nif hasattr(x, 'unitvar'):\n    x.unitvar\n",
+    "hasattr_asserted": "import jax\nassert hasattr(jax.core, 'unitvar')\n",
+    "getattr_or": "import jax\nu = getattr(jax.core, 'unitvar', None) or g\n",
+    "getattr_default": "import jax\nu = getattr(jax.core, 'unitvar', g)\n",
+    "getattr_if_else": "import jax\nu = getattr(jax.core, 'unitvar', None)\nif u is None:\n    u = g\n",
+    "version": "import jax\nif jax.__version__ < '0.3':\n    jax.core.unitvar\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("source", ANOTHER_WAY.values(), ids=ANOTHER_WAY)
+def test_what_tells_or_goes_another_way_is_not_urgent(source: str) -> None:
+    assert not urgent(source)
+
+
+def test_an_edit_that_mends_it_says_so_and_does_not_count() -> None:
+    source = "try:\n    from jax.interpreters.xla import DeviceArray\n    HAS = True\nexcept ImportError:\n    HAS = False\n"
+    (finding,) = urgent(f"{source}def f(x):\n    return isinstance(x, DeviceArray)\n")
+    assert finding.outcome is Outcome.APPLIED
+    assert "the except clause in line 4" in finding.message
+    assert finding.message.endswith("(this edit mends it)")
+    assert not finding.outstanding
+
+
+def test_the_use_behind_the_dead_test_is_left_alone() -> None:
+    found = run("import jax\nif hasattr(jax, 'device_put_sharded'):\n    jax.device_put_sharded(x, d)\n").findings
+    assert [(f.position.line, f.outcome) for f in found] == [(2, Outcome.MANUAL), (3, Outcome.GUARDED)]
