@@ -42,6 +42,11 @@ WITHOUT_EFFECT: dict[str, object] = {
     "jax_debug_log_modules": "",
     "jax_bcoo_cusparse_lowering": False,
     "jax_persistent_cache_min_instruction_count": 6,
+    "jax_enable_key_reuse_checks": False,
+    "jax_cpu_enable_gloo_collectives": False,
+    "jax_pmap_no_rank_reduction": True,
+    "jax_pmap_shmap_merge": True,
+    "jax_enable_memories": True,
 }
 """Name and default; only those that the installed JAX does not know are added."""
 
