@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from tests.corpus.fetch import Unavailable, cache
@@ -18,20 +18,20 @@ Fits = Callable[[tuple[int, int]], bool]
 """Whether a Python of that version can hold an environment."""
 
 
-def environment(name: str, requirements: Path, fits: Fits) -> Path:
+def environment(name: str, fits: Fits, *requirements: Path) -> Path:
     """The interpreter of an environment with exactly these packages, made at the first call.
 
     Raises:
         Unavailable: there is no Python that fits, or the packages could not be installed.
     """
-    digest = hashlib.sha256(requirements.read_bytes()).hexdigest()[:12]
+    digest = hashlib.sha256(b"".join(file.read_bytes() for file in requirements)).hexdigest()[:12]
     place = cache() / f"{name}-{digest}"
     if not place.is_dir():
-        _make(place, requirements, fits)
+        _make(place, fits, requirements)
     return place / "bin" / "python"
 
 
-def _make(place: Path, requirements: Path, fits: Fits) -> None:
+def _make(place: Path, fits: Fits, requirements: Sequence[Path]) -> None:
     base = next((path for path in interpreters() if (version := _version(path)) and fits(version)), None)
     if base is None:
         raise Unavailable(f"there is no Python on which {place.name} can be made")
@@ -39,11 +39,8 @@ def _make(place: Path, requirements: Path, fits: Fits) -> None:
     partial = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
     try:
         _check([str(base), "-m", "venv", "--without-pip", "--clear", str(partial)], 120, place.name)
-        _check(
-            [*_installer(partial / "bin" / "python"), "--no-deps", "--only-binary=:all:", "-r", str(requirements)],
-            600,
-            place.name,
-        )
+        files = [option for file in requirements for option in ("-r", str(file))]
+        _check([*_installer(partial / "bin" / "python"), "--no-deps", "--only-binary=:all:", *files], 900, place.name)
         # Nothing in it is called by a script with its path inside, so it may be moved into place.
         partial.rename(place)
     except (OSError, Unavailable):

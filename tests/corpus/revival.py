@@ -12,42 +12,45 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.corpus import environments
-from tests.corpus.audit import LEGACY
+from tests.corpus.blockers import Kind, blocker
 
 HERE = Path(__file__).parent
 REQUIREMENTS = HERE / "revival.txt"
 OLDEST_PYTHON = (3, 12)
 """What the newest JAX asks for."""
+NEWEST_PYTHON = (3, 13)
+"""What all the packages have wheels for."""
 
 
-def environment() -> Path:
+def environment(*more: Path) -> Path:
     """The interpreter of an environment with the newest JAX and what the packages import, made at the first call.
 
     Raises:
         Unavailable: there is no Python that is new enough, or pip could not install the packages.
     """
-    return environments.environment("revival", REQUIREMENTS, lambda version: version >= OLDEST_PYTHON)
+    return environments.environment("revival", lambda version: OLDEST_PYTHON <= version <= NEWEST_PYTHON, REQUIREMENTS, *more)
 
 
 Errors = Mapping[str, str]
 """Module -> first line of what keeps it from being imported, or the empty string."""
 
 
-def import_trees(trees: Mapping[str, Path], *, faked: bool = False) -> dict[str, Errors]:
+def import_trees(trees: Mapping[str, Path], python: Path) -> dict[str, Errors]:
     """Import every module of every tree, each package in a process of its own."""
-    python = environment()
     with ThreadPoolExecutor(2) as pool:
-        return dict(zip(trees, pool.map(lambda tree: _import(python, tree, faked), trees.values()), strict=True))
+        return dict(zip(trees, pool.map(lambda tree: _import(python, tree), trees.values()), strict=True))
 
 
-def _import(python: Path, tree: Path, faked: bool) -> Errors:
-    environ = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "JAX_", "XLA_"))}
-    environ |= {"JAX_PLATFORMS": "cpu", "MPLBACKEND": "agg"}
+def surroundings() -> dict[str, str]:
+    """The environment variables for a run of old packages: nothing of ours, and no accelerator, window or chatter."""
+    rest = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "JAX_", "XLA_"))}
+    return rest | {"JAX_PLATFORMS": "cpu", "MPLBACKEND": "agg", "TF_CPP_MIN_LOG_LEVEL": "3"}
+
+
+def _import(python: Path, tree: Path) -> Errors:
+    command = [str(python), str(HERE / "import_all.py"), str(tree)]
     with tempfile.TemporaryDirectory() as folder:
-        names = Path(folder, "legacy.txt")
-        names.write_text(" ".join(sorted(LEGACY)), "utf-8")
-        command = [str(python), str(HERE / "import_all.py"), str(tree), *([str(names)] if faked else [])]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False, env=environ, cwd=folder)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, env=surroundings(), cwd=folder)
     if done.returncode:
         return {"(the process)": (done.stderr.strip().splitlines() or ["it was killed"])[-1]}
     errors: dict[str, str] = json.loads(done.stdout.splitlines()[-1])
@@ -55,16 +58,35 @@ def _import(python: Path, tree: Path, faked: bool) -> Errors:
 
 
 def table(before: Mapping[str, Errors], after: Mapping[str, Errors]) -> str:
-    """Package, modules, how many import before and after, and the error that keeps most of the rest from it."""
-    lines = [f"{'package':18} {'modules':>7} {'before':>6}    {'after':>5}  first remaining error"]
+    """Package, modules, how many import before and after, and what keeps the rest from it."""
+    lines = [f"{'package':16} {'modules':>7} {'before':>6}    {'after':>5}  what keeps the rest"]
     for name, errors in after.items():
-        counts = Counter(error for error in errors.values() if error)
-        error = counts.most_common(1)[0][0] if counts else ""
-        lines.append(f"{name:18} {len(errors):7} {_alive(before[name]):6} -> {_alive(errors):5}  {error[:110]}".rstrip())
-    total = [sum(map(_alive, errors.values())) for errors in (before, after)]
-    lines.append(f"{'all':18} {sum(map(len, after.values())):7} {total[0]:6} -> {total[1]:5}")
+        line = f"{name:16} {len(errors):7} {alive(before[name]):6} -> {alive(errors):5}"
+        rest = Counter(blocker(name, error) for error in errors.values() if error)
+        reasons = [f"{n} {found.kind.value}: {found.reason[:120]}" for found, n in rest.most_common(3)]
+        lines.append(f"{line}  {reasons[0] if reasons else ''}".rstrip())
+        lines += [" " * 40 + reason for reason in reasons[1:]]
+    total = [sum(map(alive, errors.values())) for errors in (before, after)]
+    lines.append(f"{'all':16} {sum(map(len, after.values())):7} {total[0]:6} -> {total[1]:5}")
     return "\n".join(lines)
 
 
-def _alive(errors: Errors) -> int:
+def kinds(after: Mapping[str, Errors]) -> Counter[Kind]:
+    """How many modules each kind of blocker keeps from being imported."""
+    return Counter(blocker(name, error).kind for name, errors in after.items() for error in errors.values() if error)
+
+
+def missed(after: Mapping[str, Errors]) -> dict[str, str]:
+    """What should not be: modules held by an API with a known replacement, or by something that nobody has read."""
+    wrong = (Kind.MISSED, Kind.UNREAD)
+    return {
+        f"{name}: {module}": error
+        for name, errors in after.items()
+        for module, error in errors.items()
+        if error and blocker(name, error).kind in wrong
+    }
+
+
+def alive(errors: Errors) -> int:
+    """How many modules can be imported."""
     return sum(not error for error in errors.values())

@@ -35,7 +35,7 @@ EXECUTABLE = [case for case in CASES if case.executable]
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_what_is_emitted_runs_on_the_target(target: str, tmp_path: Path) -> None:
-    python = or_skip(lambda: environment(f"jax-{target}", HERE / f"jax-{target}.txt", TARGETS[target]))
+    python = or_skip(lambda: environment(f"jax-{target}", TARGETS[target], HERE / f"jax-{target}.txt"))
     claimed = claims(EXECUTABLE, Version.parse(target))
     _check(claimed, run(claimed, str(python), tmp_path))
     assert len(claimed) >= 0.4 * len(EXECUTABLE), f"only {len(claimed)} of {len(EXECUTABLE)} fixtures can be had for {target}"
