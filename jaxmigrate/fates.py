@@ -59,13 +59,19 @@ def judge(history: History, qualified: str, target: Version, *, as_module: bool 
             return soft
         if not entry.alive or (as_module and last and _is_object(history, entry)):
             return Verdict(Fate.GONE, _deepest(history, symbol, rest[number + 1 :]), symbol, entry)
-        if entry.since > target:
-            if soft is None or soft.entry is None or entry.since >= soft.entry.since:  # the name itself rather than its module
-                soft = Verdict(Fate.NEWER, symbol, symbol, entry)
-        elif entry.deprecated is not None and entry.deprecated >= entry.since and not _is_object(history, entry):
-            soft = soft or Verdict(Fate.DEPRECATED, symbol, symbol, entry)
+        soft = _soft(history, entry, target, soft)
         if not history.is_module(symbol):
             break
+    return soft
+
+
+def _soft(history: History, entry: Entry, target: Version, soft: Verdict | None) -> Verdict | None:
+    """What is wrong with a living name, or was with the module it lives in (`soft`)."""
+    if entry.since > target:  # the name itself is named rather than its module
+        older = soft is not None and soft.entry is not None and soft.entry.since > entry.since
+        return soft if older else Verdict(Fate.NEWER, entry.symbol, entry.symbol, entry)
+    if soft is None and entry.deprecated is not None and entry.deprecated >= entry.since and not _is_object(history, entry):
+        return Verdict(Fate.DEPRECATED, entry.symbol, entry.symbol, entry)
     return soft
 
 

@@ -1,0 +1,96 @@
+"""Migrations by hand, and what they must come out as: the same as ours."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from jaxmigrate.confluence import compare, main
+
+# Each pair is a small program and what people made of it, for today's JAX or for one that is old by now.
+AGREED = {
+    "tree_multimap_to_tree_map": (
+        "import jax\n\ndef step(p, g):\n    return jax.tree_multimap(lambda a, b: a - b, p, g)\n",
+        "import jax\n\ndef step(p, g):\n    return jax.tree_map(lambda a, b: a - b, p, g)\n",
+    ),
+    "tree_map_to_tree_util": (
+        "import jax\n\ndef step(p):\n    return jax.tree_map(abs, p)\n",
+        "import jax\n\ndef step(p):\n    return jax.tree_util.tree_map(abs, p)\n",
+    ),
+    "tree_util_to_tree": (
+        "import jax\n\ndef step(p):\n    return jax.tree_leaves(p)\n",
+        "import jax\n\ndef step(p):\n    return jax.tree.leaves(p)\n",
+    ),
+    "tree_functions_by_an_alias": (
+        "from jax import tree_map\n\ndef step(p):\n    return tree_map(abs, p)\n",
+        "import jax.tree_util as jtu\n\ndef step(p):\n    return jtu.tree_map(abs, p)\n",
+    ),
+    "key_array": (
+        "import jax\n\ndef init(key: jax.random.KeyArray, n: int) -> jax.random.KeyArray:\n    return jax.random.split(key, n)\n",
+        "import jax\n\ndef init(key: jax.Array, n: int) -> jax.Array:\n    return jax.random.split(key, n)\n",
+    ),
+    "index_update": (
+        "import jax\nimport jax.numpy as jnp\n\ndef put(x: jnp.ndarray, i, v):\n    return jax.ops.index_update(x, jax.ops.index[i], v)\n",
+        "import jax.numpy as jnp\n\ndef put(x: jnp.ndarray, i, v):\n    return jnp.asarray(x).at[i].set(v)\n",
+    ),
+    "axis_resources": (
+        "from jax.experimental.pjit import pjit\n\ndef make(f, a, b):\n    return pjit(f, in_axis_resources=a, out_axis_resources=b)\n",
+        "from jax.experimental.pjit import pjit\n\ndef make(f, a, b):\n    return pjit(f, in_shardings=a, out_shardings=b)\n",
+    ),
+    "device_array_to_an_alias_of_the_class": (
+        "import jax.numpy as jnp\n\ndef is_ours(x):\n    return isinstance(x, jnp.DeviceArray)\n",
+        "import jax.numpy as jnp\n\ndef is_ours(x):\n    return isinstance(x, jnp.ndarray)\n",
+    ),
+    "stop_half_way": (
+        "from jax.experimental import maps\n\ndef mesh(d):\n    return maps.Mesh(d, ('x',))\n",
+        "from jax.interpreters import pxla\n\ndef mesh(d):\n    return pxla.Mesh(d, ('x',))\n",
+    ),
+    "code_that_only_one_side_has": (
+        "import jax\n\ndef f(x):\n    return jax.tree_map(abs, x)\n\ndef old(x):\n    return jax.jit(x)\n",
+        "import jax\n\ndef f(x):\n    print(jax.devices())\n    return jax.tree_map(abs, x)\n",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new"), AGREED.values(), ids=AGREED)
+def test_both_sides_come_out_alike(old: str, new: str) -> None:
+    assert [str(d) for d in compare(old, new)] == []
+
+
+def test_a_different_choice_is_reported_with_its_places() -> None:
+    old = "import jax\n\ndef f(x):\n    return jax.lax.exp(x)\n"
+    (found,) = compare(old, old.replace("lax.exp", "numpy.exp"))
+    assert str(found) == "f: jax.lax.exp (line 4) / jax.numpy.exp (line 4)"
+
+
+def test_a_different_choice_in_another_call_is_reported() -> None:
+    old = "import jax\n\ndef f(x, y):\n    a = 1\n    return jax.lax.exp(x)\n"
+    new = "import jax\n\ndef f(x, y):\n    a = 1\n    return jax.numpy.add(x, y, 3)\n"
+    (found,) = compare(old, new)
+    assert [u.name for u in found.old] == ["jax.lax.exp"]
+    assert [u.name for u in found.new] == ["jax.numpy.add"]
+
+
+def test_what_cannot_be_parsed_is_an_error() -> None:
+    with pytest.raises(ValueError, match="parsed"):
+        compare("print 'old'\n", "print('new')\n")
+
+
+def test_a_list_of_pairs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    different = {"name": "b.py", "old": "import jax\njax.lax.exp(1)\n", "new": "import jax\njax.numpy.exp(1)\n"}
+    pairs = [{"old": "import jax\njax.tree_map(f, x)\n", "new": "import jax\njax.tree.map(f, x)\n"}, different]
+    path = tmp_path / "pairs.jsonl"
+    path.write_text("".join(json.dumps(pair) + "\n" for pair in pairs), "utf-8")
+    assert main([str(path)]) == 1
+    assert capsys.readouterr().out == (
+        "b.py: top: jax.lax.exp (line 2) / jax.numpy.exp (line 2)\n2 pairs: 1 agree, 1 disagree, 0 cannot be rewritten\n"
+    )
+
+
+def test_two_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, text in (("old.py", "import jax\njax.tree_map(f, x)\n"), ("new.py", "import jax\njax.tree_util.tree_map(f, x)\n")):
+        (tmp_path / name).write_text(text, "utf-8")
+    assert main([str(tmp_path / "old.py"), str(tmp_path / "new.py")]) == 0
+    assert "1 agree" in capsys.readouterr().out
