@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -110,3 +112,19 @@ def cpu(action: object) -> float:
     start = time.process_time()
     action()
     return time.process_time() - start
+
+
+CLEAN = """
+import sys
+from click.testing import CliRunner
+from jaxmigrate.cli import cli
+done = CliRunner().invoke(cli, ["rewrite", "--check", sys.argv[1]])
+registry = sys.modules.get("jaxmigrate.registry")
+print(done.exit_code, registry is None or registry.history.cache_info().currsize)
+"""
+
+
+def test_a_file_without_jax_reads_no_tables(tmp_path: Path) -> None:
+    (tmp_path / "clean.py").write_text("import numpy as np\n\nprint(np.clip([3], 0, 1))\n", encoding="utf-8")
+    done = subprocess.run([sys.executable, "-c", CLEAN, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert done.stdout.split() in (["0", "True"], ["0", "0"]), done.stdout

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 from record_jax_api import (
+    HISTORY,
+    OF_OBJECTS,
     PRIVATE,
     RECORDINGS,
     Recording,
@@ -21,7 +23,8 @@ from record_jax_api import (
     write,
 )
 
-from jaxmigrate.history import History
+import jaxmigrate_codemods
+from jaxmigrate.history import Entry, History, Range
 from jaxmigrate.model import Version
 
 TINY = {
@@ -166,8 +169,6 @@ def test_the_news_of_a_release_say_what_lacks_advice() -> None:
 
 
 def test_the_history_is_rendered_as_it_stands() -> None:
-    from record_jax_api import HISTORY
-
     text = HISTORY.read_text("utf-8")
     history = History((text,))
     assert rendered(sections(history), history.versions, text) == text
@@ -180,23 +181,56 @@ def test_old_releases_get_an_old_numpy_and_a_python_that_runs_them() -> None:
     assert Path(interpreter("0.12.1")).exists()
 
 
-def test_the_walk_of_the_installed_jax_agrees_with_its_recording() -> None:
-    jax = pytest.importorskip("jax")
-    path = RECORDINGS / f"{jax.__version__}.json.gz"
+@pytest.fixture(scope="module")
+def installed() -> Recording:
+    pytest.importorskip("jax")
+    return walk(sys.executable)
+
+
+def test_the_walk_of_the_installed_jax_agrees_with_its_recording(installed: Recording) -> None:
+    path = RECORDINGS / f"{installed['version']}.json.gz"
     if not path.exists():
-        pytest.skip(f"JAX {jax.__version__} is not on record")
-    found, stored = walk(sys.executable), read(path)
-    here = {m for m in stored["modules"] if m not in {*found["failed"], *stored["failed"]}}
-    assert len(here) > 100
-    for module in here:
-        assert found["modules"][module].keys() == stored["modules"][module].keys(), module
-    signatures = [(m, n) for m in here for n, e in stored["modules"][m].items() if e[0][0] in "fc"]
-    same = sum(found["modules"][m][n] == stored["modules"][m][n] for m, n in signatures)
+        pytest.skip(f"JAX {installed['version']} is not on record")
+    stored = read(path)
+    both = [m for m in stored["modules"] if m not in {*installed["failed"], *stored["failed"], "jax.config"}]
+    assert len(both) > 100
+    for module in both:
+        assert installed["modules"][module].keys() == stored["modules"][module].keys(), module
+    signatures = [(m, n) for m in both for n, e in stored["modules"][m].items() if e[0][0] in "fc"]
+    same = sum(installed["modules"][m][n] == stored["modules"][m][n] for m, n in signatures)
     assert same > 0.97 * len(signatures)
 
 
-def test_private_names_are_those_of_the_newest_release() -> None:
-    jax = pytest.importorskip("jax")
-    if jax.__version__ != sorted((p.name[:-8] for p in RECORDINGS.glob("*")), key=lambda v: Version.parse(v))[-1]:
+def test_private_names_are_those_of_the_newest_release(installed: Recording) -> None:
+    if installed["version"] != jaxmigrate_codemods.NEWEST:
         pytest.skip("not the newest JAX")
-    assert walk(sys.executable)["private"] == read(PRIVATE)
+    assert installed["private"] == read(PRIVATE)
+
+
+def until(names: dict[str, Entry], last: Version) -> dict[str, Entry]:
+    """The lines of a section as they stood at an older release."""
+    found = {}
+    for name, entry in names.items():
+        ranges = tuple(
+            Range(r.first, r.last if r.last is not None and r.last < last else None) for r in entry.ranges if r.first <= last
+        )
+        deprecated = entry.deprecated if entry.deprecated is not None and entry.deprecated <= last else None
+        if ranges:
+            found[name] = Entry(entry.symbol, ranges, deprecated, entry.kinds)
+    return found
+
+
+def test_the_last_release_could_have_been_added_by_the_tool() -> None:
+    """The history up to 0.11.2, advanced by the recording of the newest, is the history of today."""
+    today = sections(History((HISTORY.read_text("utf-8"),)))
+    last, newest = Version.parse("0.11.2"), RECORDINGS / f"{jaxmigrate_codemods.NEWEST}.json.gz"
+    before = {section: cut for section, names in today.items() if (cut := until(names, last))}
+    after = advanced(before, read(newest), last)
+    assert before != after
+    assert {s: set(n) for s, n in after.items()} == {s: set(n) for s, n in today.items()}
+    for section in today.keys() - {s for s in today if s.startswith(OF_OBJECTS)}:
+        for name, entry in today[section].items():
+            mine = after[section][name]
+            assert (mine.alive, mine.last) == (entry.alive, entry.last), entry.symbol
+            if "call" not in entry.kinds and "open" not in entry.kinds:
+                assert (mine.deprecated is None) == (entry.deprecated is None), entry.symbol
