@@ -30,6 +30,7 @@ from jaxmigrate.codemod import (
     Template,
 )
 from jaxmigrate.model import Severity, Version
+from jaxmigrate.registry import history
 from jaxmigrate_codemods._arguments import INTS, TABLE, Rule, Way
 
 if TYPE_CHECKING:
@@ -136,6 +137,33 @@ def place(site: AttributeSite) -> Reports:
     if call is None or not isinstance(subscript, ast.Subscript) or getattr(subscript.value, "attr", "") != "at":
         return ()
     return _reports(_Call(call, _PLACES + site.node.attr, f"x.at[...].{site.node.attr}", False, site.source, site.target))
+
+
+_ELSEWHERE = (
+    "jax.experimental.pjit.",
+    "jax.experimental.shard_map.",
+    "jax.experimental.layout.",
+    "jax.lax.with_sharding_constraint",
+)
+"""What other codemods deal with."""
+_OF_ENUM = "boundary"
+"""A parameter of every Enum, whose lost parameters mean nothing."""
+_LOST = "parameters of "
+_FUNCTIONS = [s.removeprefix(_LOST) for s in history().all_sections() if s.startswith(_LOST)]
+
+
+@codemod.call(*(f for f in _FUNCTIONS if not f.startswith(_ELSEWHERE)))
+def lost(site: CallSite) -> Iterator[Manual]:
+    """Any other keyword that a function of today took once."""
+    record = site.source.facts.history
+    entry, parameters = record.entry(site.symbol), record.lost_parameters(site.symbol)
+    if entry is None or not entry.alive or _OF_ENUM in parameters:
+        return
+    ruled = {rule.old for rule in TABLE.get(site.symbol, ())}
+    for keyword in site.node.keywords:
+        found = parameters.get(keyword.arg or "")
+        if found is not None and not found.alive and keyword.arg not in ruled:
+            yield site.manual(f"{keyword.arg}= of {site.symbol} is gone since JAX {record.removed(found)}", keyword)
 
 
 def _reports(call: _Call) -> Iterator[Rewrite | Manual]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from jaxmigrate.registry import history
 from jaxmigrate.testing import applied, rewritten, run, unchanged
 from jaxmigrate_codemods._arguments import TABLE
 
@@ -126,6 +127,8 @@ def test_the_target_decides(before: str, after: str, target: str) -> None:
         pytest.param("jnp.percentile(x, 3, interpolation=i, method=m)", "given as well", None, id="both-keywords"),
         pytest.param("jax.jit(f, 0, device)", "must be given by keyword", None, id="signature-of-which-release"),
         pytest.param("jnp.sort(x, -1, kind, order)", "by keyword", None, id="what-follows-would-slide"),
+        pytest.param("jax.make_mesh((2,), ('x',), explicit_axes=a)", "gone since JAX 0.5.3", None, id="keyword-without-a-rule"),
+        pytest.param("jax.core.ShapedArray(s, t, vma=v)", "gone since JAX 0.10.0", None, id="argument-of-a-class"),
     ],
 )
 def test_manual(source: str, finding: str, target: str | None) -> None:
@@ -200,3 +203,21 @@ def test_table_holds_on_the_installed_jax(function: str) -> None:
             assert rule.old >= places
         assert all(way.keyword in named for way in rule.ways if way.keyword)
         assert all(way.position < places or several for way in rule.ways if way.position is not None)
+
+
+LOST = "parameters of "
+
+
+@pytest.mark.parametrize("function", [s.removeprefix(LOST) for s in history().all_sections() if s.startswith(LOST)])
+def test_lost_parameters_are_lost_in_the_installed_jax(function: str) -> None:
+    pytest.importorskip("jax", minversion="0.12.0")
+    lost = {name for name, entry in history().lost_parameters(function).items() if not entry.alive}
+    found = history().entry(function)
+    if found is None or not found.alive or "boundary" in lost:
+        pytest.skip("the function is gone, too, or an Enum")
+    try:
+        parameters = signature(function).parameters.values()
+    except (ImportError, AttributeError, ValueError, TypeError) as error:
+        pytest.skip(f"cannot be asked here: {error}")
+    takes = {p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+    assert not (lost & takes) - STAY_IN_THE_SIGNATURE
