@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from jaxmigrate.codemod import REVIEW, SAFE, CallSite, Change, Codemod, NameSite, Reports, Rewrite, Site, StringSite
 from jaxmigrate_codemods._arrays import VALUE_TYPES, unused_in
 from jaxmigrate_codemods._as_value import as_value, by_name, is_imported
+from jaxmigrate_codemods._lines import spread
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
@@ -48,7 +49,7 @@ def sharded(site: CallSite) -> Reports:
     bound = site.bind("shards", "devices")
     kind = site.source.infer(bound["shards"])
     stack = "{numpy.stack}({shards})" if kind in _NUMPY else "{jax.numpy.stack}({shards})" if kind in _ARRAYS else None
-    return _rewrite(site, site.replace(_put(stack or _stacked(site, "{shards}"), "{devices}"), **bound))
+    return _rewrite(site, site.replace(_put(site, stack or _stacked(site, "{shards}"), "{devices}"), **bound))
 
 
 @codemod.call(_REPLICATED)
@@ -60,17 +61,19 @@ def replicated(site: CallSite) -> Reports:
     if not _is_repeatable(site.source, bound["devices"]):
         return _rewrite(
             site,
-            site.replace(f"(lambda x, devices: {_put(_copied(site, 'x', 'devices'), 'devices')})({{x}}, {{devices}})", **bound),
+            site.replace(
+                f"(lambda x, devices: {_put(site, _copied(site, 'x', 'devices'), 'devices')})({{x}}, {{devices}})", **bound
+            ),
         )
     plain = site.source.infer(bound["x"]) in VALUE_TYPES
     copies = "{jax.numpy.stack}([{x}] * len({devices}))" if plain else _copied(site, "{x}", "{devices}")
-    return _rewrite(site, site.replace(_put(copies, "{devices}"), **bound))
+    return _rewrite(site, site.replace(_put(site, copies, "{devices}"), **bound))
 
 
 @codemod.name_(_SHARDED)
 def sharded_as_value(site: NameSite) -> Reports:
     """The function passed on, stored or given another name."""
-    function = f"lambda shards, devices: {_put(_stacked(site, 'shards'), 'devices')}"
+    function = f"lambda shards, devices: {_put(site, _stacked(site, 'shards'), 'devices')}"
     found: Reports = as_value(site, function, "", _ADVICES[site.symbol])
     return found
 
@@ -78,7 +81,7 @@ def sharded_as_value(site: NameSite) -> Reports:
 @codemod.name_(_REPLICATED)
 def replicated_as_value(site: NameSite) -> Reports:
     """The function passed on, stored or given another name."""
-    function = f"lambda x, devices: {_put(_copied(site, 'x', 'devices'), 'devices')}"
+    function = f"lambda x, devices: {_put(site, _copied(site, 'x', 'devices'), 'devices')}"
     found: Reports = as_value(site, function, "", _ADVICES[site.symbol])
     return found
 
@@ -90,9 +93,10 @@ def in_a_string(site: StringSite) -> Reports:
     return found
 
 
-def _put(tree: str, devices: str) -> str:
+def _put(site: Site, tree: str, devices: str) -> str:
     sharding = f'{{jax.sharding.NamedSharding}}({{jax.sharding.Mesh}}({devices}, ("x",)), {{jax.sharding.PartitionSpec}}("x"))'
-    return f"{{jax.device_put}}({tree}, {sharding})"
+    arguments: str = spread(site, [tree, sharding])
+    return f"{{jax.device_put}}({arguments})"
 
 
 def _stacked(site: Site, shards: str) -> str:

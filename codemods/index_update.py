@@ -30,6 +30,7 @@ from jaxmigrate.codemod import (
 )
 from jaxmigrate_codemods._as_value import as_value, by_name, is_imported
 from jaxmigrate_codemods._index import INDEX, index_text, is_array, is_no_array, is_unwrapped
+from jaxmigrate_codemods._lines import is_long, spread
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
@@ -66,7 +67,8 @@ def _rewritten(site: CallSite, besides: str = "") -> Rewrite:
     index, pieces, doubt = index_text(site, bound["idx"])
     arguments = ["{y}", *(f"{flag}={{{flag}}}" for flag in _FLAGS if flag in bound)]
     given = {**{name: value for name, value in bound.items() if name != "idx"}, **pieces}
-    change = ReplaceExpr(site.node, Template(f"{receiver}.at[{index}].{method}({', '.join(arguments)})", given))
+    inside = spread(site, arguments) if is_long(site) else ", ".join(arguments)
+    change = ReplaceExpr(site.node, Template(f"{receiver}.at[{index}].{method}({inside})", given))
     order = "that its arguments may be evaluated in another order" if _is_reordered(site.source, bound) else ""
     assumptions = [reason for reason in (assumed, doubt, order, besides) if reason]
     message = f"{site.symbol.rpartition('.')[2]}(x, idx, y) is x.at[idx].{method}(y)"

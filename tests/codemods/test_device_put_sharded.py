@@ -62,9 +62,7 @@ def test_reported(source: str, message: str) -> None:
         pytest.param("sharded([np.ones(2), np.zeros(2)], d)", "np.stack([np.ones(2), np.zeros(2)])", "d", id="arrays-of-numpy"),
         pytest.param("sharded(list(jax.random.split(k)), d)", "jnp.stack(list(jax.random.split(k)))", "d", id="rows-of-an-array"),
         pytest.param("sharded(t, g())", "jax.tree.map(lambda *leaves: jnp.stack(leaves), *t)", "g()", id="devices-of-a-function"),
-        pytest.param(
-            "sharded(a or b, d)", "jax.tree.map(lambda *leaves: jnp.stack(leaves), *a or b)", "d", id="choice-of-trees"
-        ),
+        pytest.param("sharded(a or b, d)", "jax.tree.map(lambda *leaves: jnp.stack(leaves), *a or b)", "d", id="choice-of-trees"),
         pytest.param("replicated(t, d)", "jax.tree.map(lambda leaf: jnp.stack([leaf] * len(d)), t)", "d", id="tree-for-all"),
         pytest.param("replicated(jnp.ones(2), d)", "jnp.stack([jnp.ones(2)] * len(d))", "d", id="array-for-all"),
         pytest.param(
@@ -86,7 +84,9 @@ def test_reported(source: str, message: str) -> None:
 )
 def test_rewritten(before: str, tree: str, devices: str) -> None:
     result = rewritten(
-        f"{HEAD}y = jax.device_put_{before}\n", f"{HEAD}y = jax.device_put({tree}, {SHARDING.format(devices)})\n", select=NAME
+        f"{HEAD}y = jax.device_put_{before}\n",
+        f"{HEAD}y = jax.device_put(\n    {tree},\n    {SHARDING.format(devices)},\n)\n",
+        select=NAME,
     )
     (finding,) = applied(result)
     assert finding.applicability is Applicability.REVIEW
@@ -103,7 +103,7 @@ def test_function_as_a_value_is_a_lambda() -> None:
     before = f"{HEAD}from functools import partial\nput = partial(jax.device_put_sharded, devices=d)\n"
     tree = "jax.tree.map(lambda *leaves: jnp.stack(leaves), *shards)"
     after = before.replace(
-        "jax.device_put_sharded", f"lambda shards, devices: jax.device_put({tree}, {SHARDING.format('devices')})"
+        "jax.device_put_sharded", f"lambda shards, devices: jax.device_put(\n    {tree},\n    {SHARDING.format('devices')},\n)"
     )
     rewritten(before, after, select=NAME)
 

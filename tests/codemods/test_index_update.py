@@ -180,3 +180,28 @@ def test_star_import_gives_the_names_too() -> None:
 def test_comments_are_not_lost_silently() -> None:
     source = "import jax\ny = jax.ops.index_update(\n    x,  # the state\n    0, 1)\n"
     assert [f.applicability for f in applied(run(source, select=NAME))] == [Applicability.REVIEW]
+
+
+def test_long_calls_stay_spread_over_lines() -> None:
+    rewritten(
+        """
+        import jax
+        import jax.numpy as jnp
+        def f(state: jnp.ndarray, a_rather_long_name, another_long_name):
+            return jax.ops.index_update(
+                state,
+                jax.ops.index[a_rather_long_name, another_long_name],
+                jnp.zeros_like(another_long_name),
+                unique_indices=True,
+            )
+        """,
+        """
+        import jax.numpy as jnp
+        def f(state: jnp.ndarray, a_rather_long_name, another_long_name):
+            return state.at[a_rather_long_name, another_long_name].set(
+                jnp.zeros_like(another_long_name),
+                unique_indices=True,
+            )
+        """,
+        select=NAME,
+    )
