@@ -15,7 +15,7 @@ from jaxmigrate import guards, silences
 from jaxmigrate.codemod import Codemod
 from jaxmigrate.fates import Fate, Verdict, judge
 from jaxmigrate.history import Advice, History
-from jaxmigrate.imports import MoveImport, exported, is_used, local_name
+from jaxmigrate.imports import MoveImport, chain, exported, is_used, local_name
 from jaxmigrate.model import Applicability, Severity, Version
 from jaxmigrate.names import Binding, Resolved, Source
 from jaxmigrate.renames import Proposal
@@ -231,6 +231,8 @@ class _Look:
         source, name = self.source, local_name(alias)
         scope = source.scope(statement)
         uses = [n for n in source.by_id.get(name, ()) if source.lookup(name, source.scope(n))[1] is scope]
+        if isinstance(statement, ast.Import) and not alias.asname:
+            uses = [n for n in uses if _below(chain(source, n), alias.name)]
         lines = sorted({source.original_line(n) for n in uses if isinstance(n.ctx, ast.Load)})
         more = f" and {len(lines) - _LINES} more" if len(lines) > _LINES else ""
         return ", ".join(map(str, lines[:_LINES])) + more
@@ -373,7 +375,7 @@ class _Look:
     def _near(self, symbol: str) -> str:
         parent, _, name = symbol.rpartition(".")
         living = [n for n, e in self.history.members(parent).items() if e.alive and "leak" not in e.kinds]
-        near = get_close_matches(name, living, 1, 0.75)
+        near = [n for n in living if n.lower() == name.lower()] or get_close_matches(name, living, 1, 0.75)
         return f", did you mean {parent}.{near[0]}?" if near else ""
 
 

@@ -367,6 +367,8 @@ def _is_version_test(source: Source, test: ast.expr) -> bool:
 def _is_version(source: Source, node: ast.expr, depth: int = 0) -> bool:
     node = source.value_of(node)
     for inner in ast.walk(node):
+        if isinstance(inner, ast.Call) and _asks_for_version(inner):
+            return True
         if isinstance(inner, (ast.Attribute, ast.Name)):
             qualified = source.resolve(inner) or ""
             if qualified in ("jax.__version__", "jax.__version_info__", "jax.version.__version__", "jaxlib.__version__") or (
@@ -376,6 +378,12 @@ def _is_version(source: Source, node: ast.expr, depth: int = 0) -> bool:
             if depth < 3 and isinstance(inner, ast.Name) and inner is not node and _is_version(source, inner, depth + 1):
                 return True
     return False
+
+
+def _asks_for_version(call: ast.Call) -> bool:
+    """``importlib.metadata.version("jax")``, or a helper that looks like it."""
+    leaf = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    return "version" in leaf.lower() and len(call.args) == 1 and getattr(call.args[0], "value", None) in ("jax", "jaxlib")
 
 
 def _boolop_guard(source: Source, node: ast.BoolOp, child: ast.AST) -> str:

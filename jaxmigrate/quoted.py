@@ -76,4 +76,5 @@ def annotation_strings(root: ast.expr) -> Iterator[ast.Constant]:
                 continue
         for name in CHILDREN[type(node)]:
             value = getattr(node, name)
-            stack.extend(value if isinstance(value, list) else () if value is None else (value,))
+            values = value if isinstance(value, list) else (value,)
+            stack.extend(v for v in values if v is not None)  # None is the key of {**x}

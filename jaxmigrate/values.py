@@ -382,7 +382,10 @@ def _builtin_call(source: Source, function: ast.Name, node: ast.Call, depth: int
         return None
     name = function.id
     if name in ("list", "tuple", "sorted", "reversed", "iter", "set", "frozenset") and len(node.args) >= 1:
-        return infer(source, node.args[0], depth) or "builtins.list"
+        kind = infer(source, node.args[0], depth) or ""
+        if kind.startswith("list["):
+            return kind
+        return f"list[{kind}]" if kind == source.facts.canonical("jax.Array") else "builtins.list"
     if name in ("next", "min", "max") and len(node.args) == 1:
         return element(infer(source, node.args[0], depth))
     result = _BUILTIN_CALLS.get(name)

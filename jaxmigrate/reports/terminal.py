@@ -62,7 +62,7 @@ def _parts(summary: Summary, wrote: bool, settings: Settings | None, elapsed: fl
     yield from _section(f"Look at these: {done}, but each rests on an assumption", _others(_assumed(summary)), "yellow")
     yield from _section("Left to do by hand", _others(summary.left(Outcome.MANUAL)), "red")
     yield from _section("Held back", _others(summary.left(Outcome.HELD)), "magenta")
-    yield from _section("Only deprecated", summary.deprecated, "dim")
+    yield from _section("Deprecated, or only to know", summary.deprecated, "dim")
     if summary.failed or summary.skipped:
         yield Padding(_files(summary), (1, 0, 0, 0))
     last = [*left_alone(summary), *closing(summary, wrote, settings)]

@@ -121,7 +121,7 @@ def left_alone(summary: Summary) -> Iterator[str]:
     if suppressed:
         yield f"{count(suppressed, 'use')} left alone: a comment in the source asks for it."
     if deprecated := len(summary.deprecated):
-        yield f"{count(deprecated, 'use')} only deprecated, still working with a warning: not counted without --strict."
+        yield f"{count(deprecated, 'finding')} of low severity, deprecated or only to know: not counted without --strict."
 
 
 def closing(summary: Summary, wrote: bool, settings: Settings | None) -> Iterator[str]:

@@ -251,7 +251,7 @@ def test_what_fails_without_a_sound_is_said_first_in_a_pipe() -> None:
         "a.py:3:9: manual removed-names: jax.old is gone",
         "a.py:4:9: low manual deprecated-names: jax.warns is deprecated",
     ]
-    assert "1 use only deprecated, still working with a warning: not counted without --strict." in lines
+    assert "1 finding of low severity, deprecated or only to know: not counted without --strict." in lines
     assert "Left: 2 to do by hand." in lines
 
 
@@ -259,6 +259,6 @@ def test_what_fails_without_a_sound_is_said_first_on_a_terminal() -> None:
     text = render(_grave(), width=100, wrote=True)
     titles = [line for line in text.splitlines() if line.endswith(")") and line[:1].isupper()]
     assert [title.rpartition(" (")[0] for title in titles] == [
-        "First of all: a guard hides that these fail", "Left to do by hand", "Only deprecated",
+        "First of all: a guard hides that these fail", "Left to do by hand", "Deprecated, or only to know",
     ]  # fmt: skip
     assert text.count("jax.hidden is gone") == 1
