@@ -105,3 +105,17 @@ def made(source: Source, node: ast.expr) -> ast.expr:
     both = zip(target.elts, statement.value.elts, strict=False)
     plain = len(target.elts) == len(statement.value.elts) and not any(isinstance(e, ast.Starred) for e in target.elts)
     return next((v for t, v in both if t is bindings[0].node), value) if plain else value
+
+
+_CONTAINERS = ("list", "tuple", "sorted", "reversed", "set", "frozenset")
+
+
+def kind(source: Source, node: ast.expr) -> str | None:
+    """The type of a value; None where it, or what its name is bound to at some time, is made a list or tuple of it."""
+    values = [node]
+    if isinstance(node, ast.Name):
+        bindings, _ = source.lookup(node.id, source.scope(node))
+        values += [b.value for b in bindings if b.value is not None]
+    if any(isinstance(v, ast.Call) and isinstance(v.func, ast.Name) and v.func.id in _CONTAINERS for v in values):
+        return None
+    return source.infer(node)

@@ -50,7 +50,7 @@ _OLDER = (
 @before("0.7.0")
 def primitive_name(site: StringSite) -> Reports:
     """A name that is compared with that of a primitive."""
-    if site.value not in ("pjit", "xla_call"):
+    if site.value not in ("pjit", "xla_call") or _knows_jit(site.source):
         return None
     parent = site.parent()
     if isinstance(parent, ast.MatchValue):
@@ -60,8 +60,6 @@ def primitive_name(site: StringSite) -> Reports:
     if isinstance(parent, (ast.Tuple, ast.List, ast.Set)):
         return _listed(site, parent)
     if not isinstance(parent, ast.Dict) or site.node not in parent.keys or not _names_primitives(site.source):
-        return None
-    if any(k is not None and _is_jit(k) for k in parent.keys):
         return None
     why = _RENAMED if site.value == "pjit" else _OLDER
     return site.manual(f"{why}: if this is asked with names of primitives, it needs an entry for jit")
@@ -73,8 +71,6 @@ def _compared(site: StringSite, compare: ast.Compare, own: ast.expr) -> Reports:
     other = compare.left if own in compare.comparators else compare.comparators[0]
     if len(compare.ops) != 1 or not isinstance(compare.ops[0], (ast.Eq, ast.NotEq)) or not _is_name(source, other):
         return None
-    if _asks_for_jit(source, compare, other):
-        return None
     if site.value == "xla_call":
         return site.manual(_OLDER, compare)
     operator = "in" if isinstance(compare.ops[0], ast.Eq) else "not in"
@@ -82,12 +78,10 @@ def _compared(site: StringSite, compare: ast.Compare, own: ast.expr) -> Reports:
     return Rewrite(_RENAMED, REVIEW, (change,), compare)
 
 
-def _asks_for_jit(source: Source, compare: ast.Compare, other: ast.expr) -> bool:
-    """Whether a comparison of the same name with ``"jit"`` stands beside."""
-    around = source.parent(compare)
-    wanted = ast.dump(other)
-    compares = [n for n in ast.walk(around) if isinstance(n, ast.Compare)] if isinstance(around, ast.BoolOp) else []
-    return any(ast.dump(c.left) == wanted and any(_is_jit(n) for n in ast.walk(c)) for c in compares)
+def _knows_jit(source: Source) -> bool:
+    """Whether the file asks for the new name somewhere, be it in a branch of its own."""
+    asking = (ast.Compare, ast.MatchValue, ast.Tuple, ast.List, ast.Set, ast.Dict)
+    return any(_is_jit(s) and isinstance(source.parent(s), asking) for s in source.strings)
 
 
 def _is_jit(node: ast.AST) -> bool:
@@ -101,7 +95,7 @@ def _listed(site: StringSite, names: ast.Tuple | ast.List | ast.Set) -> Reports:
     bound = isinstance(compare, ast.Assign) and len(compare.targets) == 1 and isinstance(compare.targets[0], ast.Name)
     if isinstance(compare, ast.Call) and getattr(compare.func, "id", "") in ("frozenset", "set", "tuple"):
         bound = isinstance(source.parent(compare), ast.Assign)
-    if any(_is_jit(e) for e in names.elts) or (site.value == "xla_call" and any(_is_pjit(e) for e in names.elts)):
+    if site.value == "xla_call" and any(_is_pjit(e) for e in names.elts):
         return None
     tested = isinstance(compare, ast.Compare) and names in compare.comparators and _is_name(source, compare.left)
     if not tested and not (bound and _names_primitives(source)):
@@ -122,8 +116,6 @@ def _matched(site: StringSite, pattern: ast.MatchValue) -> Reports:
     source = site.source
     match = next((a for a in source.ancestors(pattern) if isinstance(a, ast.Match)), None)
     if match is None or not _is_name(source, match.subject):
-        return None
-    if any(_is_jit(n) for case in match.cases for n in ast.walk(case.pattern)):
         return None
     if site.value == "xla_call":
         return site.manual(_OLDER)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from jaxmigrate.codemod import REVIEW, UNSAFE, Codemod, FileSite, NameSite, ReplaceExpr, Report, Reports, Rewrite, Site
 
-from ._changes import before, builtin_calls, elements
+from ._changes import before, builtin_calls, elements, kind
 
 if TYPE_CHECKING:
     from jaxmigrate.model import Applicability
@@ -140,11 +140,9 @@ def is_spec(site: Site, node: ast.expr) -> bool:
     source, value = site.source, site.source.value_of(node)
     if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
         return site.settings.allowed < UNSAFE and (is_spec(site, value.left) or is_spec(site, value.right))
-    if isinstance(value, ast.Call) and any(_is_builtin(source, value.func, name) for name in ("tuple", "list", "sorted")):
-        return False
-    kind = source.infer(node)
-    if kind is not None:
-        return kind == _SPEC
+    found = kind(source, node)
+    if found is not None:
+        return found == _SPEC
     return isinstance(value, ast.Attribute) and value.attr == "spec" and _is_sharding(source, value.value)
 
 

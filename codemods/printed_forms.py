@@ -23,7 +23,7 @@ codemod = Codemod(
     deprecated=None,
     removed=None,
     link="https://docs.jax.dev/en/latest/changelog.html",
-    words=frozenset({"TFRT_CPU_", "ShapedArray(", "PartitionSpec("}),
+    words=frozenset({"jax"}),
     applicability=MANUAL,
 )
 

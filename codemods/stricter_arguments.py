@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from jaxmigrate.codemod import REVIEW, CallSite, Change, Codemod, EditCall, FileSite, Report, Reports, Rewrite, Template
 
-from ._changes import ARRAY, argument, before, has_star, resolved_call
+from ._changes import ARRAY, argument, before, has_star, kind, resolved_call
 from ._shapes import shape
 
 if TYPE_CHECKING:
@@ -104,12 +104,12 @@ _NO_OPERATORS = (ast.In, ast.NotIn, ast.Is, ast.IsNot)
 
 def _operated(site: FileSite, node: ast.expr, left: ast.expr, right: ast.expr) -> Iterator[Report]:
     for x, other in ((left, right), (right, left)):
-        if _is_list(site.source, other) and site.source.infer(x) == ARRAY:
+        if _is_list(site.source, other) and kind(site.source, x) == ARRAY:
             yield Rewrite("operators take no lists for arrays since 0.3.15", REVIEW, (_as_array(site, other),), node)
 
 
 def _index(site: FileSite, node: ast.Subscript) -> Iterator[Report]:
-    if isinstance(node.slice, ast.List) and isinstance(node.ctx, ast.Load) and site.source.infer(node.value) == ARRAY:
+    if isinstance(node.slice, ast.List) and isinstance(node.ctx, ast.Load) and kind(site.source, node.value) == ARRAY:
         yield Rewrite("an index is no list since 0.2.7", REVIEW, (_as_array(site, node.slice),), node)
 
 
@@ -174,7 +174,7 @@ def array_as_dtype(site: CallSite) -> Reports:
     if site.is_older_than("0.4.30"):
         return None
     dtype = argument(site.node, _TYPED[site.symbol], "dtype") if not site.partial else argument(site.node, None, "dtype")
-    if dtype is None or site.source.infer(dtype) != ARRAY:
+    if dtype is None or kind(site.source, dtype) != ARRAY:
         return None
     return Rewrite("an array is no dtype since 0.8.0", REVIEW, (site.replace("{x}.dtype", dtype, x=dtype),))
 

@@ -1,0 +1,278 @@
+"""What kept its name and changed its behaviour: silence without an origin first, then the traps of each codemod."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from jaxmigrate.model import Severity, Version
+from jaxmigrate.testing import findings, rewritten, run, unchanged
+from tests.fixture_cases import CASES
+
+CODEMODS = (
+    "tracer-classes", "partition-spec-tuple", "uninitialised-empty", "random-bits", "pmap-shards", "cost-analysis",
+    "none-in-trees", "mesh-axis-types", "jaxpr-walks", "array-conversions", "stricter-arguments", "changed-results",
+    "callback-arguments", "printed-forms",
+)  # fmt: skip
+OWN = [case for case in CASES if case.folder.parent.name in CODEMODS]
+HEAD = "import jax\nimport jax.numpy as jnp\nimport numpy as np\nfrom jax.sharding import PartitionSpec as P\n"
+ALL = {"select": CODEMODS, "origin": "0.2.0", "allowed": "unsafe"}
+
+
+def test_every_codemod_has_a_fixture() -> None:
+    assert {case.folder.parent.name for case in OWN} == set(CODEMODS)
+
+
+@pytest.mark.parametrize("case", OWN, ids=lambda case: case.id)
+@pytest.mark.parametrize("origin", [None, "0.12.0"])
+def test_nothing_is_said_of_programs_that_are_not_known_to_be_old(case: object, origin: str | None) -> None:
+    folder: Path = case.folder  # type: ignore[attr-defined]
+    unchanged((folder / "before.py").read_bytes(), select=CODEMODS, allowed="unsafe", origin=origin)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param("def f(x): return isinstance(x, jax.Array)", id="isinstance-is-true-for-tracers"),
+        pytest.param("def f(t): return issubclass(type(t), np.ndarray)", id="class-of-numpy"),
+        pytest.param("def f(x): return issubclass(type(x), (jax.Array, jax.core.Tracer))", id="asks-for-tracers-too"),
+        pytest.param("def f(x, issubclass): return jax.Array", id="own-issubclass"),
+        pytest.param("def register(t): return t\nregister(jax.Array)", id="own-register"),
+        pytest.param("def f(app): app.register(jax.Array)", id="register-of-something"),
+        pytest.param(
+            "import functools\n@functools.singledispatch\ndef f(x): pass\n@f.register(np.ndarray)\ndef _(x): pass",
+            id="registered-for-numpy",
+        ),
+        pytest.param(
+            "import functools\n@functools.singledispatch\ndef f(x): pass\n@f.register(jax.Array)\n@f.register(jax.core.Tracer)\n"
+            "def _(x): pass",
+            id="registered-for-tracers-too",
+        ),
+        pytest.param("spec = P('x')\nprint(isinstance(spec, P), isinstance((1,), tuple))", id="tests-of-other-things"),
+        pytest.param("def f(s): return isinstance(s, (tuple, P))", id="both-classes"),
+        pytest.param("def f(spec): return isinstance(spec, P) or isinstance(spec, tuple)", id="both-tests"),
+        pytest.param("def f(x): return isinstance(x, tuple)", id="tuple-of-unknown"),
+        pytest.param("spec = P('x')\nspec = tuple(spec)\nprint(spec == ('x',))", id="made-a-tuple"),
+        pytest.param("spec = P('x')\nprint(spec == P('x'), spec[0] == 'x', len(spec) == 1, 'x' in spec)", id="what-still-holds"),
+        pytest.param("spec = P('x')\nprint(P(*(spec + ('y',))), len(spec + ('y',)), tuple(spec + ('y',)))", id="sum-taken-apart"),
+        pytest.param("class Spec(tuple): pass\ns = Spec()\nprint(s == ('x',), isinstance(s, tuple))", id="own-class"),
+        pytest.param("import json\njson.dumps({'a': tuple(P('x'))})", id="json-of-a-tuple"),
+        pytest.param("x = np.empty(3)", id="empty-of-numpy"),
+        pytest.param("x = jnp.empty(0), jnp.empty((0, 3)), jnp.empty([2, 0])", id="empty-of-nothing"),
+        pytest.param("def f(n, v): return jnp.empty(n).at[:].set(v), jnp.empty_like(v).at[...].set(v)", id="filled-at-once"),
+        pytest.param("def empty(n): return n\nempty(3)", id="own-empty"),
+        pytest.param("import random\nrandom.uniform(0, 1)\nnp.random.normal()", id="random-of-others"),
+        pytest.param("def f(random, key): return random.normal(key)", id="random-parameter"),
+        pytest.param("key = jax.random.PRNGKey(0)\njax.random.key_data(key)", id="nothing-drawn"),
+        pytest.param("jax.config.jax_threefry_partitionable = False\njax.random.normal(k)", id="flag-set-as-an-attribute"),
+        pytest.param("with jax.threefry_partitionable(False): jax.random.normal(k)", id="flag-set-by-a-context"),
+        pytest.param(
+            "import os\nos.environ['JAX_THREEFRY_PARTITIONABLE'] = '0'\njax.random.normal(k)", id="flag-in-the-environment"
+        ),
+        pytest.param("y = jnp.ones(3)\ny.addressable_data(0), y.addressable_shards[0].data", id="shards-not-of-pmap"),
+        pytest.param("y = jax.pmap(f)(x)\ny.addressable_data(0)[0], y.addressable_shards[0].data.dtype", id="row-taken-already"),
+        pytest.param("y = jax.pmap(f, out_axes=1)(x)\ny.addressable_data(0)", id="mapped-elsewhere"),
+        pytest.param("y = jax.pmap(f)(x)\nprint(y.data, y[0].addressable_data(0))", id="other-data"),
+        pytest.param("def f(x): return x.lower(1).cost_analysis()['flops']", id="costs-by-name"),
+        pytest.param("c = f.cost_analysis()\nc = c[0] if isinstance(c, list) else c", id="costs-asked-for-their-type"),
+        pytest.param(
+            "class A:\n    def cost_analysis(self): return [1]\ndef f(a): return a.cost_analysis()[0]", id="own-cost-analysis"
+        ),
+        pytest.param("jax.tree_util.tree_map(f, {'a': None}, {'a': None})", id="none-on-both-sides"),
+        pytest.param("jax.tree_util.tree_map(f, {'a': 1}, {'a': None})", id="none-as-a-leaf-of-the-second"),
+        pytest.param("jax.tree_util.tree_map(f, None)", id="one-tree"),
+        pytest.param("jax.tree_util.tree_map(f, None, x, is_leaf=lambda x: x is None)", id="leaf-function"),
+        pytest.param("jax.tree_util.tree_map(f, params, grads)", id="unknown-trees"),
+        pytest.param("jnp.array([1.0]), jnp.array(x, None), np.array(None), jnp.array({'a': None})", id="none-elsewhere"),
+        pytest.param("jax.sharding.Mesh(np.array(jax.devices()), ('x',))", id="mesh-itself"),
+        pytest.param("jax.make_mesh((1,), ('x',), axis_types=(jax.sharding.AxisType.Explicit,))", id="types-given"),
+        pytest.param("import re\ndef f(n): return n == 'pjit' or n in ('pjit', 'x')", id="pjit-of-unknown"),
+        pytest.param("def f(fn): return fn.name == 'pjit'", id="name-of-something-else"),
+        pytest.param("def f(e): return e.primitive.name == 'pjit' or e.primitive.name == 'jit'", id="asks-for-both"),
+        pytest.param("def f(e): return e.primitive.name in ('pjit', 'jit')", id="lists-both"),
+        pytest.param("def f(e):\n    match e.primitive.name:\n        case 'pjit' | 'jit': pass", id="matches-both"),
+        pytest.param(
+            "def f(p):\n    if p.primitive.name == 'pjit': return 1\n    elif p.primitive.name == 'jit': return 2",
+            id="a-branch-each",
+        ),
+        pytest.param("class A:\n    def f(self): self.eqns = []\ndef g(e): return e.eqns", id="own-eqns"),
+        pytest.param("def f(x): return float(x), float(jnp.float32(1)), float(jnp.ones(3)[0]), float(jnp.sum(x))", id="numbers"),
+        pytest.param("x = jnp.ones(n)\nfloat(x)\nfloat(jnp.array(y))\nfloat(jnp.ones(shape))", id="unknown-size"),
+        pytest.param("x = np.ones(1)\nfloat(x)\nint(np.array([1]))", id="arrays-of-numpy"),
+        pytest.param("x = jnp.ones(1)\nx = x.sum()\nfloat(x)", id="bound-anew"),
+        pytest.param("def float(x): return x\nfloat(jnp.ones(1))", id="own-float"),
+        pytest.param("x = jnp.ones(3)\nprint(x if x.size else 0, bool(jnp.ones(1)))", id="truth-of-one"),
+        pytest.param(
+            "np.asarray(jax.random.PRNGKey(0)), np.asarray(jax.random.key_data(jax.random.key(0)))", id="old-style-keys"
+        ),
+        pytest.param("jnp.sum(x), jnp.zeros([2]), jnp.reshape(x, [2, 1]), jnp.concatenate([x, y]), jnp.stack([x])", id="lists"),
+        pytest.param("jnp.hstack([x, y]), jnp.vstack([1.0, 2.0]), jnp.hstack([jnp.array([1])])", id="stacks-of-arrays"),
+        pytest.param("np.ones(2) + [1, 2]\n[1] + [2]\ndef f(x): return x + [1]", id="operands-that-may-be-lists"),
+        pytest.param("x = jnp.ones(2)\nx = list(x)\ny = x + [1], list(jnp.ones(2)) + [1]", id="lists-made-of-arrays"),
+        pytest.param("jnp.zeros(2, dtype=jnp.float32), jnp.zeros(2, x.dtype), jnp.ones(2, dtype)", id="dtypes"),
+        pytest.param("jnp.sum(x, where=x > 0), jnp.sum(x, where=mask), jnp.mean(x, where=m.astype(bool))", id="masks"),
+        pytest.param("jax.sharding.Mesh(d, ('x', 'y')), jax.sharding.Mesh(d, 'x')", id="names-of-axes"),
+        pytest.param("import torch\ntorch.utils.dlpack.from_dlpack(torch.utils.dlpack.to_dlpack(x))", id="dlpack-of-torch"),
+        pytest.param("def f(a, n=1, **k): pass\njax.jit(f, static_argnames=('n', 'm'))", id="any-keyword"),
+        pytest.param("def f(a, *, n): pass\njax.jit(f, static_argnames='n')", id="argument-that-is-there"),
+        pytest.param("jnp.cross(jnp.ones(3), jnp.ones(3)), jnp.cross(a, b)", id="cross-of-three"),
+        pytest.param("jnp.linalg.solve(jnp.eye(2), b), jnp.linalg.solve(a, b[..., None]).squeeze(-1)", id="solve-of-a-matrix"),
+        pytest.param("jnp.linalg.solve(jnp.ones((3, 2, 2)), jnp.ones((3, 2, 1)))", id="solve-of-a-batch-of-matrices"),
+        pytest.param("np.linalg.solve(a, b)", id="solve-of-numpy"),
+        pytest.param("jnp.unique(jnp.arange(3), return_inverse=True), jnp.unique(x, return_inverse=True)", id="unique-of-flat"),
+        pytest.param("jnp.sign(x), jnp.sign(jnp.array([1.0])), jnp.ceil(x), jnp.ceil(jnp.array([1.5]))", id="sign-and-ceil"),
+        pytest.param("jnp.ceil(jnp.array([1])).astype(int)", id="dtype-chosen"),
+        pytest.param("jnp.take(x, jnp.argsort(x)), jnp.take(x, 0), jnp.take(x, i, mode='wrap')", id="take-within"),
+        pytest.param(
+            "from jax.scipy.stats import rankdata\nrankdata(x), rankdata(x, method='average')", id="ranks-that-were-floats"
+        ),
+        pytest.param("jnp.einsum('ij,jk', a, b)", id="einsum-of-two"),
+        pytest.param(
+            "def f(x): return isinstance(x, np.ndarray)\njax.pure_callback(f, s, x, vmap_method='sequential')\nf(1)".replace(
+                "np.ndarray", "(np.ndarray, jax.Array)"
+            ),
+            id="callback-that-takes-both",
+        ),
+        pytest.param("jax.pure_callback(f, s, x, vmap_method='expand_dims')", id="method-given"),
+        pytest.param("jax.pure_callback(f, s, x, **options)", id="method-may-be-given"),
+        pytest.param("print('TFRT_CPU_0', \"PartitionSpec('x',)\")\nx = f'ShapedArray(float32[2]) {y}'", id="printed-only"),
+        pytest.param("assert str(x) == 'ShapedArray'", id="name-of-a-class"),
+    ],
+)
+def test_unchanged(source: str) -> None:
+    unchanged(f"{HEAD}{source}\n", **ALL)
+
+
+def test_names_of_other_codemods_are_not_mistaken_for_what_was_written() -> None:
+    """DeviceArray was no class of tracers: its successor in the dispatch is as good."""
+    source = (
+        "import functools, jax\nfrom jax.interpreters.xla import DeviceArray\n"
+        "@functools.singledispatch\ndef f(x): pass\n@f.register(DeviceArray)\ndef _(x): pass\n"
+        "def g(x): return issubclass(type(x), DeviceArray)\n"
+    )
+    result = run(source, select=["device-array", "tracer-classes"], origin="0.3.0")
+    assert b"register(jax.Array)" in result.after
+    assert {f.codemod for f in result.findings} == {"device-array"}
+
+
+@pytest.mark.parametrize(
+    ("codemod", "release", "source"),
+    [
+        ("tracer-classes", "0.8.2", "def f(x): return issubclass(type(x), jax.Array)"),
+        ("partition-spec-tuple", "0.6.1", "isinstance(P('x'), tuple)"),
+        ("partition-spec-tuple", "0.10.0", "P('x') == ('x',)"),
+        ("uninitialised-empty", "0.11.0", "jnp.empty(3)"),
+        ("random-bits", "0.5.0", "jax.random.normal(k)"),
+        ("random-bits", "0.7.2", "import os\nos.x = 'jax_threefry_partitionable'\njax.random.randint(k, (), 0, 9, jnp.int8)"),
+        ("pmap-shards", "0.4.34", "y = jax.pmap(f)(x)\ny.addressable_data(0)"),
+        ("cost-analysis", "0.5.0", "f.lower(x).compile().cost_analysis()[0]"),
+        ("none-in-trees", "0.4.34", "jax.tree_util.tree_map(f, None, x)"),
+        ("none-in-trees", "0.6.0", "jnp.array(None)"),
+        ("mesh-axis-types", "0.9.0", "jax.make_mesh((1,), ('x',))"),
+        ("jaxpr-walks", "0.7.0", "def f(e): return e.primitive.name == 'pjit'"),
+        ("jaxpr-walks", "0.11.0", "def f(x): return isinstance(x, jax.extend.core.ClosedJaxpr)"),
+        ("jaxpr-walks", "0.4.2", "def f(jaxpr): jaxpr.eqns = []"),
+        ("array-conversions", "0.4.25", "float(jnp.ones(1))"),
+        ("array-conversions", "0.4.24", "bool(jnp.ones(0))"),
+        ("array-conversions", "0.4.36", "np.asarray(jax.random.key(0))"),
+        ("array-conversions", "0.4.27", "jnp.nonzero(jnp.zeros(()))"),
+        ("stricter-arguments", "0.2.21", "jnp.sum([1, 2])"),
+        ("stricter-arguments", "0.3.15", "jnp.ones(2) + [1, 2]"),
+        ("stricter-arguments", "0.2.7", "jnp.ones(2)[[0, 1]]"),
+        ("stricter-arguments", "0.10.0", "jnp.hstack([[1], [2]])"),
+        ("stricter-arguments", "0.8.0", "jnp.sum(x, where=jnp.array([1, 0]))"),
+        ("stricter-arguments", "0.3.25", "jax.sharding.Mesh(d, 'xy')"),
+        ("stricter-arguments", "0.4.27", "@jax.jit\ndef g(): pass\ndef f(a): pass\njax.jit(f, static_argnames='b')"),
+        ("stricter-arguments", "0.7.2", "import torch\njax.dlpack.from_dlpack(torch.utils.dlpack.to_dlpack(x))"),
+        ("stricter-arguments", "0.12.0", "jnp.cross(jnp.ones(2), jnp.ones(2))"),
+        ("stricter-arguments", "0.4.33", "jnp.hypot(jnp.array([1j]), 2.0)"),
+        ("changed-results", "0.5.0", "jnp.linalg.solve(jnp.ones((3, 2, 2)), jnp.ones((3, 2)))"),
+        ("changed-results", "0.4.24", "jnp.unique(jnp.ones((2, 2)), return_inverse=True)"),
+        ("changed-results", "0.4.24", "jnp.sign(jnp.array(3 + 4j))"),
+        ("changed-results", "0.4.31", "jnp.floor(jnp.arange(3))"),
+        ("changed-results", "0.4.36", "jax.scipy.linalg.toeplitz(jnp.ones((2, 3)))"),
+        ("changed-results", "0.8.0", "jnp.trim_zeros(jnp.ones((2, 3)))"),
+        ("changed-results", "0.10.0", "jax.scipy.stats.rankdata(x, 'min')"),
+        ("changed-results", "0.3.8", "r = jax.scipy.linalg.qr(a, mode='r')"),
+        ("callback-arguments", "0.4.27", "def f(x): assert isinstance(x, np.ndarray)\njax.debug.callback(f, x)"),
+        ("callback-arguments", "0.6.0", "jax.vmap(lambda x: jax.pure_callback(f, x, x))(y)"),
+        ("printed-forms", "0.10.0", "str(d) == 'TFRT_CPU_0'"),
+        ("printed-forms", "0.6.1", "assert str(a) == 'ShapedArray(float32[2])'"),
+        ("printed-forms", "0.9.1", "assert repr(s) == \"PartitionSpec('x',)\""),
+    ],
+)
+def test_only_programs_older_than_the_change_are_concerned(codemod: str, release: str, source: str) -> None:
+    version = Version.parse(release).numbers
+    older = ".".join(map(str, (*version[:-1], version[-1] - 1) if version[-1] else (*version[:-1],)))
+    if version[-1] == 0 or len(version) < 3:
+        older = ".".join(map(str, (version[0], version[1] - 1, 99)))
+    (found,) = findings(HEAD + source + "\n", select=codemod, origin=older, allowed="unsafe")
+    assert found.codemod == codemod
+    assert not findings(HEAD + source + "\n", select=codemod, origin=release, allowed="unsafe")
+
+
+@pytest.mark.parametrize(
+    ("codemod", "before", "after"),
+    [
+        ("tracer-classes", "issubclass(x.__class__, np.ndarray | jax.Array)", "isinstance(x, np.ndarray | jax.Array)"),
+        ("partition-spec-tuple", "not isinstance(x.sharding.spec, tuple)", "not isinstance(x.sharding.spec, (tuple, P))"),
+        ("partition-spec-tuple", "x.sharding.spec != tuple(axes)", "x.sharding.spec != P(*tuple(axes))"),
+        ("uninitialised-empty", "map(jnp.empty_like, xs)", "map(jnp.zeros_like, xs)"),
+        (
+            "mesh-axis-types",
+            "jax.make_mesh(shape, names)",
+            "jax.make_mesh(shape, names, axis_types=(AxisType.Auto,) * len(names))",
+        ),
+        ("jaxpr-walks", 'str(e.primitive) == "pjit"', 'str(e.primitive) in ("pjit", "jit")'),
+        ("jaxpr-walks", "e.primitive.name in {'pjit'}", "e.primitive.name in {'pjit', 'jit'}"),
+        ("array-conversions", "int(jnp.ones(3)[:1])", "int(jnp.ones(3)[:1].item())"),
+        ("array-conversions", "float(-jnp.ones((1, 1)) * 2)", "float((-jnp.ones((1, 1)) * 2).item())"),
+        ("array-conversions", "float(jax.random.normal(k, shape=(1,)))", "float(jax.random.normal(k, shape=(1,)).item())"),
+        ("stricter-arguments", "jax.sharding.Mesh(d, axis_names='xy')", 'jax.sharding.Mesh(d, axis_names=("x", "y"))'),
+        ("stricter-arguments", "jax.dlpack.from_dlpack(t.to_dlpack(x))", "jax.dlpack.from_dlpack(x)"),
+        ("stricter-arguments", "jnp.mean([f(i) for i in xs])", "jnp.mean(jnp.asarray([f(i) for i in xs]))"),
+        ("changed-results", "jnp.take(x, i, axis=0)", 'jnp.take(x, i, axis=0, mode="clip")'),
+    ],
+)
+def test_rewritten(codemod: str, before: str, after: str) -> None:
+    head = HEAD.replace("PartitionSpec as P", "PartitionSpec as P, AxisType") + "import torch.utils.dlpack as t\n"
+    rewritten(f"{head}y = {before}\n", f"{head}y = {after}\n", select=codemod, origin="0.2.0", allowed="unsafe")
+
+
+def test_places_of_a_file_are_counted_in_one_finding() -> None:
+    (found,) = findings(
+        HEAD + "jax.random.normal(k)\njax.random.uniform(k)\njax.random.split(k)\n", select="random-bits", origin="0.4.30"
+    )
+    assert "3 places from here" in found.message
+    assert found.position.line == 5
+    assert found.severity is Severity.LOW
+
+
+def test_matched_primitives() -> None:
+    rewritten(
+        "import jax\ndef f(e):\n    match e.primitive.name:\n        case 'pjit': return 1\n",
+        "import jax\ndef f(e):\n    match e.primitive.name:\n        case 'pjit' | 'jit': return 1\n",
+        select="jaxpr-walks",
+        origin="0.4.30",
+    )
+
+
+def test_old_targets_get_advice_where_no_spelling_fits_both() -> None:
+    for source, advice in (
+        ("jax.make_mesh((1, 1), ('x', 'y'))", "from 0.5.3 on add axis_types=(jax.sharding.AxisType.Auto,) * 2"),
+        ("jax.jit(f).lower(x).compile().cost_analysis()[0]", "only where isinstance says that it is a list"),
+        ("jax.vmap(lambda x: jax.pure_callback(f, x, x))(y)", "vmap_method='sequential' from 0.4.34 on"),
+    ):
+        unchanged(
+            f"import jax\n{source}\n", findings=[advice], target="0.4.30", origin="0.4.13", select=CODEMODS, allowed="unsafe"
+        )
+
+
+def test_a_sum_of_specs_is_compared_as_what_it_is() -> None:
+    """Only where the sum is made a tuple, it is one."""
+    source = HEAD + "s = P('x') + ('y',)\nprint(s == ('x', 'y'))\n"
+    assert b"s == P('x', 'y')" in run(source, select="partition-spec-tuple", origin="0.4.30").after
+    assert b"tuple(P('x')) + ('y',)\nprint(s == ('x', 'y'))" in (
+        run(source, select="partition-spec-tuple", origin="0.4.30", allowed="unsafe").after
+    )
