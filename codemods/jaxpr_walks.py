@@ -81,7 +81,8 @@ def _compared(site: StringSite, compare: ast.Compare, own: ast.expr) -> Reports:
 def _knows_jit(source: Source) -> bool:
     """Whether the file asks for the new name somewhere, be it in a branch of its own."""
     asking = (ast.Compare, ast.MatchValue, ast.Tuple, ast.List, ast.Set, ast.Dict)
-    return any(_is_jit(s) and isinstance(source.parent(s), asking) for s in source.strings)
+    read = source.original or source
+    return any(_is_jit(s) and isinstance(read.parent(s), asking) for s in read.strings)
 
 
 def _is_jit(node: ast.AST) -> bool:
