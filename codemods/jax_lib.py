@@ -12,8 +12,10 @@ from jaxmigrate.registry import history
 from jaxmigrate_codemods._moved_modules import move_module
 
 _BRIDGE = "jax.lib.xla_bridge"
-_EXTENSION, _BELOW = "jax.lib.xla_extension", "jaxlib.xla_extension"
-_GET_BACKEND = f"{_BRIDGE}.get_backend"
+_EXTENSION = "jax.lib.xla_extension"
+_BRIDGES = (_BRIDGE, "jax._src.lib.xla_bridge")
+_GET_BACKEND = tuple(f"{bridge}.get_backend" for bridge in _BRIDGES)
+_HOST_IDS = tuple(f"{bridge}.host_ids" for bridge in _BRIDGES)
 
 codemod = Codemod(
     "jax-lib",
@@ -27,9 +29,12 @@ codemod = Codemod(
 )
 
 _MOVES = history().moves("jax-lib")
-move_module(codemod, _BRIDGE, "jax.extend.backend", _MOVES, {_GET_BACKEND, f"{_BRIDGE}.host_ids"})
+for _bridge in _BRIDGES:
+    _moves = {old.replace(_BRIDGE, _bridge): new for old, new in _MOVES.items() if old.startswith(_BRIDGE)}
+    move_module(codemod, _bridge, "jax.extend.backend", _moves, {*_GET_BACKEND, *_HOST_IDS})
 codemod.rename({old: new for old, new in _MOVES.items() if not old.startswith(_BRIDGE)})
-codemod.rename({old.replace(_EXTENSION, _BELOW): new for old, new in _MOVES.items() if old.startswith(f"{_EXTENSION}.")})
+for _below in ("jaxlib.xla_extension", "jax._src.lib.xla_extension"):
+    codemod.rename({old.replace(_EXTENSION, _below): new for old, new in _MOVES.items() if old.startswith(f"{_EXTENSION}.")})
 
 
 def _backend(site: NameSite) -> Reports:
@@ -57,10 +62,10 @@ def _cleared(site: NameSite, attribute: ast.Attribute) -> Reports:
     return Rewrite(message, REVIEW, (site.replace("{jax.extend.backend.clear_backends}()", call),))
 
 
-codemod.rename({_GET_BACKEND: _MOVES[_GET_BACKEND]}, handler=_backend)
+codemod.rename(dict.fromkeys(_GET_BACKEND, _MOVES[_GET_BACKEND[0]]), handler=_backend)
 
 
-@codemod.call(f"{_BRIDGE}.host_ids")
+@codemod.call(*_HOST_IDS)
 def host_ids(site: CallSite) -> Reports:
     """Numbers of all processes."""
     backend = site.bind("backend", optional=("backend",)).get("backend")

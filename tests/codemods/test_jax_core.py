@@ -110,5 +110,13 @@ def test_raise_to_shaped_is_needed_before_types_lost_their_values() -> None:
 
 def test_rebound_builtins_are_not_relied_on() -> None:
     before = "from jax.core import safe_map\nmap, unsafe_map = safe_map, map\ndef f(x): return safe_map(g, x)\n"
-    after = "import jax\nmap, unsafe_map = jax.api_util.safe_map, map\ndef f(x): return jax.api_util.safe_map(g, x)\n"
+    rewritten(before, before.replace("jax.core", "jax.api_util"), select=SELECT)
+
+
+def test_functions_imported_as_builtins_come_from_elsewhere() -> None:
+    before = "from jax.core import safe_map as map, safe_zip as zip\nx = map(f, y), zip(x, y)\n"
+    after = (
+        "from jax.api_util import safe_map as map\nfrom jax.example_libraries.optimizers import safe_zip as zip\n"
+        "x = map(f, y), zip(x, y)\n"
+    )
     rewritten(before, after, select=SELECT)
