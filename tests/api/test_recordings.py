@@ -165,7 +165,7 @@ def test_advice_on_what_to_do_by_hand_names_only_what_there_is() -> None:
 
 def is_general(advice: Advice) -> bool:
     """A row that speaks for many names."""
-    return advice.symbol.endswith(".*") or advice.symbol == "leak"
+    return advice.symbol.endswith(".*") or advice.symbol in ("leak", "argument")
 
 
 def life(symbol: str) -> Entry | None:
