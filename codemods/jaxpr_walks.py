@@ -50,7 +50,7 @@ _OLDER = (
 @before("0.7.0")
 def primitive_name(site: StringSite) -> Reports:
     """A name that is compared with that of a primitive."""
-    if site.value not in ("pjit", "xla_call") or _knows_jit(site.source):
+    if site.value not in ("pjit", "xla_call") or _knows_jit(site):
         return None
     parent = site.parent()
     if isinstance(parent, ast.MatchValue):
@@ -78,11 +78,14 @@ def _compared(site: StringSite, compare: ast.Compare, own: ast.expr) -> Reports:
     return Rewrite(_RENAMED, REVIEW, (change,), compare)
 
 
-def _knows_jit(source: Source) -> bool:
-    """Whether the file asks for the new name somewhere, be it in a branch of its own."""
+def _knows_jit(site: StringSite) -> bool:
+    """Whether the file, as it was read, asks for the new name somewhere; or this place does by now."""
+    read, parent = site.source.original or site.source, site.parent()
     asking = (ast.Compare, ast.MatchValue, ast.Tuple, ast.List, ast.Set, ast.Dict)
-    read = source.original or source
-    return any(_is_jit(s) and isinstance(read.parent(s), asking) for s in read.strings)
+    if any(_is_jit(s) and isinstance(read.parent(s), asking) for s in read.strings):
+        return True
+    around = site.source.parent(parent) if isinstance(parent, ast.MatchValue) else parent
+    return around is not None and any(_is_jit(n) for n in ast.walk(around))
 
 
 def _is_jit(node: ast.AST) -> bool:

@@ -185,7 +185,7 @@ def one_name_for_axes(site: CallSite) -> Reports:
     """``Mesh(devices, "xy")`` had two axes."""
     names = argument(site.node, 1, "axis_names") if not site.partial else argument(site.node, None, "axis_names")
     value = names.value if isinstance(names, ast.Constant) else None
-    if names is None or not isinstance(value, str) or len(value) < 2:
+    if names is None or not isinstance(value, str) or not 2 <= len(set(value)) == len(value) <= 3:
         return None
     new = "(" + ", ".join(repr(letter).replace("'", '"') for letter in value) + ")"
     message = "a str names one axis of a Mesh since 0.3.25, and named one with each letter"
