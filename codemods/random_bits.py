@@ -44,7 +44,11 @@ _SMALL = frozenset({"int8", "uint8", "int16", "uint16"})
 def bits(site: FileSite) -> Reports:
     """One finding for a file, unless it sets the flag itself."""
     source = site.source
-    if any(_FLAG in str(s.value) or _FLAG.upper() in str(s.value) for s in source.strings) or source.mentions(_FLAG[4:]):
+    if (
+        any(_FLAG in str(s.value) or _FLAG.upper() in str(s.value) for s in source.strings)
+        or source.mentions(_FLAG)
+        or source.mentions(_FLAG[4:])
+    ):
         return None
     places = first(source, source.names(*(f"jax.random.{name}" for name in _DRAWS)))
     if not places:
