@@ -20,7 +20,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 PLATFORM = ("--platform=manylinux2014_x86_64", "--platform=manylinux_2_28_x86_64", "--python-version=3.11", "--implementation=cp")
-"""Wheels with compiled parts are only read, so one platform serves every machine and the hashes stay the same."""
+"""Wheels with compiled parts are only read, so one platform serves every machine and the hashes stay the same; whatever Python a
+package asks for."""
 
 
 class Unavailable(Exception):
@@ -93,6 +94,7 @@ def _download(pins: Sequence[Pin]) -> Path:
                 "--quiet",
                 "--no-deps",
                 "--require-hashes",
+                "--ignore-requires-python",
                 "--only-binary=:all:",
                 *PLATFORM,
                 "--dest",
