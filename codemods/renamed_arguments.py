@@ -70,9 +70,21 @@ def method(site: AttributeSite) -> Reports:
 def place(site: AttributeSite) -> Reports:
     """``x.at[i].set(y, True)``."""
     call, subscript = site.call(), site.value
-    if call is None or not isinstance(subscript, ast.Subscript) or getattr(subscript.value, "attr", "") != "at":
+    if call is None or not isinstance(subscript, ast.Subscript) or not isinstance(subscript.value, ast.Attribute):
+        return ()
+    if subscript.value.attr != "at" or not (_is_array(site, subscript.value.value) or _gives_flags(call, site.node.attr)):
         return ()
     return _reports(Call(call, _PLACES + site.node.attr, f"x.at[...].{site.node.attr}", False, site.source, site.target))
+
+
+def _is_array(site: AttributeSite, value: ast.expr) -> bool:
+    return site.source.infer(value) == "jax.Array"
+
+
+def _gives_flags(call: ast.Call, method: str) -> bool:
+    """Whether the further arguments are written as flags, which tells the indexer from that of pandas."""
+    flags = call.args if method == "get" else call.args[1:]
+    return bool(flags) and all(isinstance(flag, ast.Constant) and isinstance(flag.value, bool) for flag in flags)
 
 
 _ELSEWHERE = (
