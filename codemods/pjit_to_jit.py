@@ -26,6 +26,7 @@ from jaxmigrate.codemod import (
     Rewrite,
     Template,
 )
+from jaxmigrate.model import Severity
 from jaxmigrate_codemods import _host_local, _layout, _mesh, _mesh_needs, _unwrap
 from jaxmigrate_codemods._pjit import (
     CONSTRAINT,
@@ -101,7 +102,7 @@ def pjit(site: FileSite) -> Iterator[Report]:
         try:
             plans.append(_plan(site, node))
         except _Stays as reason:
-            yield Manual(_KEPT.format(why=reason, advice=_ADVICE), at=node)
+            yield Manual(_KEPT.format(why=reason, advice=_ADVICE), at=node, severity=Severity.LOW)
         except _Waits:
             continue
     yield from _rewrites(site.source, plans)

@@ -96,16 +96,18 @@ def _uses(source: Source, moves: dict[str, tuple[Codemod, Move]], settings: Sett
         use = _Use(node, found, codemod, move)
         if isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
             use.reports.append(Manual(f"{found.qualified} is assigned to here; it does not exist any more"))
-        else:
-            if move.handler is not None:
-                site = NameSite(source, node, settings, found.qualified, found.direct, source.is_quoted(node))
-                result = move.handler(site)
-                use.reports.extend(api.reports(result))
-                use.silent = result is not None and not use.reports
-            if use.renames and (why := _no_common_spelling(source, move, settings.target)):
-                dead = source.is_dead(move.old)
-                use.reports[:] = [Manual(why)] if dead else []
-                use.silent = not dead  # it works everywhere; that it is deprecated is said once, at its import
+            yield use
+            continue
+        why = _no_common_spelling(source, move, settings.target)
+        if why and not source.is_dead(move.old):
+            use.silent = True  # it works everywhere; that it is deprecated is said once, at its import
+        elif move.handler is not None:
+            site = NameSite(source, node, settings, found.qualified, found.direct, source.is_quoted(node))
+            result = move.handler(site)
+            use.reports.extend(api.reports(result))
+            use.silent = result is not None and not use.reports
+        if why and use.renames:
+            use.reports[:] = [Manual(why)]
         yield use
 
 
