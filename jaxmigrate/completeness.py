@@ -326,7 +326,7 @@ class _Look:
     def _question(self, call: ast.Call, place: _Place, verdict: Verdict) -> Iterator[Proposal]:
         if verdict.fate not in (Fate.GONE, Fate.PRIVATE):
             return
-        off = silences.switches_off(self.source, call)
+        off = "" if self.source.guard(call) else silences.switches_off(self.source, call)
         earlier = self.covered.at(call)
         found = (
             earlier[0] if earlier else self.proposal(call, verdict, self.message(verdict, place.qualified), place.base.binding)
