@@ -125,7 +125,7 @@ def _rows(story: Story) -> Iterator[tuple[str, str]]:
     for number, new in enumerate(story.instead):
         yield "" if number else "instead", f"{new.name}, {_targets(story, number)}"
     if story.advice:
-        yield "what to do" if story.by_hand else "to know", story.advice
+        yield "what to do" if story.by_hand and story.state != "alive" else "to know", story.advice
     yield from _workers(story)
     if story.holds is not None:
         yield "its names", _held(story.holds)
