@@ -105,12 +105,12 @@ def mapped(site: CallSite) -> Reports:
         return None
     why = "pure_callback under vmap raises without vmap_method since 0.6.0, and was called for one element after the other"
     evidence = _vmap_around(site)
-    if not site.target_has("0.4.34"):
-        return site.manual(f"{why}: vmap_method='sequential' from 0.4.34 on") if evidence else None
+    if not site.target_has("0.4.35"):
+        return site.manual(f"{why}: vmap_method='sequential' from 0.4.35 on") if evidence else None
     change = EditCall(site.node, append=(("vmap_method", Template('"sequential"')),))
     if evidence:
-        return Rewrite(f"{why}; {evidence}", REVIEW, (change,), requires="0.4.34")
-    return Rewrite(f"{why}; this keeps it so, in case {_around(site)} is mapped", UNSAFE, (change,), requires="0.4.34")
+        return Rewrite(f"{why}; {evidence}", REVIEW, (change,), requires="0.4.35")
+    return Rewrite(f"{why}; this keeps it so, in case {_around(site)} is mapped", UNSAFE, (change,), requires="0.4.35")
 
 
 def _around(site: CallSite) -> str:

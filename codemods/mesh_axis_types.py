@@ -40,7 +40,8 @@ def make_mesh(site: CallSite) -> Reports:
     number = _number(site, names)
     if number is None:
         return site.manual(f"{_WHY}: add axis_types=({_TYPES},) * (number of axes)")
-    types = Template(f"({{jax.sharding.AxisType}}.Auto,) * {number}", {"names": names})
+    times = "" if number == "1" else f" * {number}"
+    types = Template(f"({{jax.sharding.AxisType}}.Auto,){times}", {"names": names})
     change = EditCall(site.node, append=(("axis_types", types),))
     return Rewrite(f"{_WHY}; this keeps them so", REVIEW, (change,), requires="0.5.3")
 

@@ -262,7 +262,7 @@ def test_old_targets_get_advice_where_no_spelling_fits_both() -> None:
     for source, advice in (
         ("jax.make_mesh((1, 1), ('x', 'y'))", "from 0.5.3 on add axis_types=(jax.sharding.AxisType.Auto,) * 2"),
         ("jax.jit(f).lower(x).compile().cost_analysis()[0]", "only where isinstance says that it is a list"),
-        ("jax.vmap(lambda x: jax.pure_callback(f, x, x))(y)", "vmap_method='sequential' from 0.4.34 on"),
+        ("jax.vmap(lambda x: jax.pure_callback(f, x, x))(y)", "vmap_method='sequential' from 0.4.35 on"),
     ):
         unchanged(
             f"import jax\n{source}\n", findings=[advice], target="0.4.30", origin="0.4.13", select=CODEMODS, allowed="unsafe"
