@@ -11,6 +11,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
+from operator import itemgetter
 from string import Formatter
 from typing import TYPE_CHECKING
 
@@ -98,12 +99,12 @@ def id_tap(site: CallSite) -> Reports:
         _refuse(site, bound)
         text = _Text()
         function = _tap(site, bound["tap_func"], _is_on(bound.get("tap_with_device")), text)
+        ordered, order = _order(site.source)
+        effect = _laid(site, "{jax.debug.callback}", function, "{arg}", *([ordered] if ordered else []))
+        changes = _flowing(site, effect, text.pieces, bound)
     except _Stays as reason:
         return site.manual(f"{reason}; {_TAP_ADVICE}")
-    ordered, order = _order(site.source)
-    effect = _laid(site, "{jax.debug.callback}", function, "{arg}", *([ordered] if ordered else []))
-    message = f"a tap is jax.debug.callback: {_GIVEN_ARRAYS}; {order}"
-    return Rewrite(message, REVIEW, _flowing(site, effect, text.pieces, bound))
+    return Rewrite(f"a tap is jax.debug.callback: {_GIVEN_ARRAYS}; {order}", REVIEW, changes)
 
 
 def _refuse(site: CallSite, bound: Mapping[str, ast.expr]) -> None:
@@ -170,28 +171,49 @@ def _wrapped(site: CallSite, function: ast.expr, others: str, text: _Text, ndarr
 
 def _flowing(site: CallSite, effect: str, pieces: dict[str, Piece], bound: Mapping[str, ast.expr]) -> tuple[Change, ...]:
     """Make the effect and let go on what the old call returned."""
-    result = bound.get("result")
-    given = result is not None and not (isinstance(result, ast.Constant) and result.value is None)
-    value = result if given and result is not None else bound["arg"]
+    value, given = _goes_on(bound)
     pieces |= {"arg": bound["arg"], "value": value}
     statement = site.parent()
-    alone = isinstance(statement, ast.stmt) and _has_own_line(site.source, statement)
     if isinstance(statement, ast.Expr):
         return (_replaced(site, effect, pieces),)
+    lines = effect.replace("\n" + _indent(site), "\n")
+    alone = isinstance(statement, ast.stmt) and _has_own_line(site.source, statement)
     if alone and isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name):
-        return (_assigned(site, statement, effect, pieces, given),)
+        return (_assigned(site, statement, lines, pieces, given),)
     once = given or _may_repeat(value)
+    name = "" if once else fresh(site.source, "tapped", "tapped_value")
     if alone and isinstance(statement, ast.Return):
-        if once:
-            return (ReplaceStatement(statement, Template(f"{effect}\nreturn {{value}}", pieces)),)
-        name = fresh(site.source, "tapped", "tapped_value")
-        text = f"{name} = {{value}}\n{effect.replace('{arg}', name)}\nreturn {name}"
+        text = f"{lines}\nreturn {{value}}" if once else f"{name} = {{value}}\n{lines.replace('{arg}', name)}\nreturn {name}"
         return (ReplaceStatement(statement, Template(text, pieces)),)
     if once:
         return (_replaced(site, f"({effect}, {{value}})[1]", pieces),)
-    name = fresh(site.source, "tapped", "tapped_value")
-    walrus = effect.replace("{arg}", f"({name} := {{arg}})")
-    return (_replaced(site, f"({walrus}, {name})[1]", pieces),)
+    if not _takes_walrus(site.source, site.node):
+        raise _Stays("its argument has to get a name, which it cannot inside this comprehension")
+    walrus = effect.replace("{arg}", f"({name} := {{arg}})", 1)
+    head, bound_there, rest = walrus.partition(f"({name} := {{arg}})")
+    return (_replaced(site, f"({head}{bound_there}{rest.replace('{arg}', name)}, {name})[1]", pieces),)
+
+
+def _takes_walrus(source: Source, node: ast.AST) -> bool:
+    """Whether Python takes ``:=`` there: not in what a comprehension runs over, nor in one of a class body."""
+    child: ast.AST = node
+    for ancestor in source.ancestors(node):
+        if isinstance(ancestor, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            return True
+        if isinstance(ancestor, ast.comprehension) and ancestor.iter is child:
+            return False
+        if isinstance(ancestor, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)) and source.scope(ancestor).is_class:
+            return False
+        child = ancestor
+    return True
+
+
+def _goes_on(bound: Mapping[str, ast.expr]) -> tuple[ast.expr, bool]:
+    """What the old call returned, and whether it is something else than what it was given."""
+    result = bound.get("result")
+    if result is None or (isinstance(result, ast.Constant) and result.value is None):
+        return bound["arg"], False
+    return result, True
 
 
 def _replaced(site: CallSite, new: str, pieces: Mapping[str, Piece]) -> Change:
@@ -216,10 +238,15 @@ def _laid(site: CallSite, function: str, *arguments: str) -> str:
     node = site.node
     if node.lineno == node.end_lineno or node.lineno == max(a.lineno for a in [*node.args, *(k.value for k in node.keywords)]):
         return f"{function}({', '.join(arguments)})"
-    line = site.source.text.splitlines()[node.lineno - 1]
-    indent = line[: len(line) - len(line.lstrip())]
+    indent = _indent(site)
     inner = "".join(f"\n{indent}{site.source.indent_unit}{argument}," for argument in arguments)
     return f"{function}({inner}\n{indent})"
+
+
+def _indent(site: CallSite) -> str:
+    """The white space before the line on which the call begins."""
+    line = site.source.text.splitlines()[site.node.lineno - 1]
+    return line[: len(line) - len(line.lstrip())]
 
 
 def _may_repeat(node: ast.expr) -> bool:
@@ -254,12 +281,11 @@ def id_print(site: CallSite) -> Reports:
     try:
         _refuse(site, bound)
         text = _Text()
-        effect = _printing(site, bound, labels, text)
+        changes = _flowing(site, _printing(site, bound, labels, text), text.pieces, bound)
     except _Stays as reason:
         return site.manual(f"{reason}; {_PRINT_ADVICE}")
     _, order = _order(site.source)
-    changes = _flowing(site, effect, text.pieces, bound)
-    return Rewrite(f"id_print is jax.debug.print; {order}", REVIEW, changes)
+    return Rewrite(f"id_print is jax.debug.print, which writes numbers and trees as Python does; {order}", REVIEW, changes)
 
 
 def _printing(site: CallSite, bound: Mapping[str, ast.expr], labels: Mapping[str, ast.expr], text: _Text) -> str:
@@ -268,8 +294,11 @@ def _printing(site: CallSite, bound: Mapping[str, ast.expr], labels: Mapping[str
     if _is_on(bound.get("threshold")):
         raise _Stays("jax.debug.print follows numpy.printoptions, which takes the threshold")
     shown, leaves = _laid_out(bound["arg"])
-    text.pieces |= {f"v{i}": leaf for i, leaf in enumerate(leaves)}
-    values = [f"{{v{i}}}" for i in range(len(leaves))] if leaves[0] is not bound["arg"] else ["{arg}"]
+    if _is_unused(site) or _goes_on(bound)[1] or _may_repeat(bound["arg"]):
+        text.pieces |= {f"v{i}": leaf for i, (_, leaf) in enumerate(leaves)}
+        values = [f"{{v{i}}}" if path else "{arg}" for i, (path, _) in enumerate(leaves)]
+    else:  # it has a name first, so that nothing in it is evaluated twice
+        values = [f"{{arg}}{path}" for path, _ in leaves]
     order = ["ordered=True"] if _order(site.source)[0] else []
     stream = bound.get("output_stream")
     to_stream = stream is not None and _is_on(stream)
@@ -291,22 +320,23 @@ def _begins_with_brace(site: CallSite, labels: Mapping[str, ast.expr], shown: st
     return next(iter(Formatter().parse(heads + shown)))[1] is None
 
 
-def _laid_out(node: ast.expr) -> tuple[str, list[ast.expr]]:
-    """The format of a value, laid out as id_print did, and what goes into its fields."""
-    if (
-        isinstance(node, ast.Dict)
-        and node.keys
-        and all(isinstance(k, ast.Constant) and isinstance(k.value, str) for k in node.keys)
-    ):
-        items = sorted((k.value, v) for k, v in zip(node.keys, node.values, strict=True) if isinstance(k, ast.Constant))
-        parts = [(f"{_escaped(str(name))}=", _laid_out(value)) for name, value in items]
+def _laid_out(node: ast.expr, path: str = "") -> tuple[str, list[tuple[str, ast.expr]]]:
+    """The format of a value, laid out as id_print did, and what goes into its fields, with the way there."""
+    if isinstance(node, ast.Dict) and node.keys and all(_is_word(key) for key in node.keys):
+        pairs = zip(node.keys, node.values, strict=True)
+        items = sorted([(str(k.value), v) for k, v in pairs if isinstance(k, ast.Constant)], key=itemgetter(0))
+        parts = [(f"{_escaped(name)}=", _laid_out(value, f'{path}["{name}"]')) for name, value in items]
         left, right = "{{ ", " }}"
     elif isinstance(node, (ast.Tuple, ast.List)) and node.elts and not any(isinstance(e, ast.Starred) for e in node.elts):
-        parts = [("", _laid_out(e)) for e in node.elts]
+        parts = [("", _laid_out(e, f"{path}[{i}]")) for i, e in enumerate(node.elts)]
         left, right = ("( ", " )") if isinstance(node, ast.Tuple) else ("[ ", " ]")
     else:
-        return "{}", [node]
+        return "{}", [(path, node)]
     return left + " ".join(head + shown for head, (shown, _) in parts) + right, [leaf for _, (_, some) in parts for leaf in some]
+
+
+def _is_word(key: ast.expr | None) -> bool:
+    return isinstance(key, ast.Constant) and isinstance(key.value, str) and key.value.isidentifier()
 
 
 def _escaped(text: str) -> str:
@@ -330,8 +360,9 @@ def _format(site: CallSite, labels: Mapping[str, ast.expr], shown: str) -> str:
 
 def _label(site: CallSite, name: str, value: ast.expr) -> tuple[str, bool]:
     """``name: value`` as it was printed, and whether it is source text of an f-string."""
-    if isinstance(value, ast.Constant):
-        return f"{name}: {value.value!s}", False
+    if isinstance(value, ast.Constant) and not isinstance(value.value, bytes):
+        shown = str(value.value)
+        return f"{name}: {shown}", False
     if isinstance(value, ast.JoinedStr):
         text = site.text(value)
         inner = text[2:-1]

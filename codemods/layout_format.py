@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from jaxmigrate.codemod import REVIEW, Change, Codemod, FileSite, ReplaceExpr, ReplaceText, Report, Rewrite, Template
 
 _HOME = "jax.experimental.layout"
-_DEVICE_LOCAL, _LAYOUT = f"{_HOME}.DeviceLocalLayout", f"{_HOME}.Layout"
+_DEVICE_LOCAL, _LAYOUT, _FORMAT = (f"{_HOME}.{name}" for name in ("DeviceLocalLayout", "Layout", "Format"))
+_FIELDS = ("device_local_layout", "dll")
 
 codemod = Codemod(
     "layout-format",
@@ -33,13 +34,11 @@ _COMPILED = {"input_layouts": "input_formats", "output_layouts": "output_formats
 def layouts(site: FileSite) -> Iterator[Report]:
     """All uses of a file at once, since the new name of one is the old name of the other."""
     source = site.source
-    old = [node for node in source.names(_DEVICE_LOCAL) if isinstance(getattr(node, "ctx", ast.Load()), ast.Load)]
-    fields = [node for node in source.by_attribute.get("device_local_layout", ()) if isinstance(node.ctx, ast.Load)]
-    if (
-        not old
-        and not fields
-        and not any(k.arg == "device_local_layout" for call in source.calls(_LAYOUT) for k in call.keywords)
-    ):
+    old = source.names(_DEVICE_LOCAL)
+    fields = [node for name in _FIELDS for node in source.by_attribute.get(name, ()) if isinstance(node.ctx, ast.Load)]
+    fields = [node for node in fields if source.resolve(node) is None]
+    keywords = [k for name in (_LAYOUT, _FORMAT) for call in source.calls(name) for k in call.keywords if k.arg in _FIELDS]
+    if not (old or keywords or any(node.attr == "device_local_layout" for node in fields)):
         yield from _of_compiled(site)
         return
     if not site.target_has("0.7.0"):
@@ -47,18 +46,37 @@ def layouts(site: FileSite) -> Iterator[Report]:
             yield site.manual(f"{_MESSAGE}; no name serves that and the target {site.target}: choose by version", at=node)
         return
     changes: list[Change] = [ReplaceExpr(node, Template(f"{{{_LAYOUT}}}")) for node in old]
-    changes += [ReplaceExpr(node, Template(f"{{{_HOME}.Format}}")) for node in source.names(_LAYOUT)]
-    for call in source.calls(_LAYOUT):
-        changes += [_renamed(site, k) for k in call.keywords if k.arg == "device_local_layout"]
-    changes += [ReplaceExpr(node, Template("{x}.layout", {"x": node.value})) for node in fields]
-    first = (old or fields or source.names(_LAYOUT))[0]
-    yield Rewrite(_MESSAGE, REVIEW, tuple(changes), at=first, requires="0.7.0")
+    changes += [ReplaceExpr(node, Template(f"{{{_FORMAT}}}")) for node in source.names(_LAYOUT)]
+    changes += [_renamed(site, keyword, "layout") for keyword in keywords]
+    private = [k for call in source.calls(_DEVICE_LOCAL) for k in call.keywords if (k.arg or "").startswith("_")]
+    changes += [_renamed(site, k, (k.arg or "").lstrip("_")) for k in private if site.target_has("0.8.0")]
+    changes += [_called(site, node, "layout") for node in fields]
+    changes += [_called(site, node, "format") for node in _of_arrays(site)]
+    first = next(iter([*old, *fields, *(k.value for k in keywords)]))
+    yield Rewrite(_MESSAGE, REVIEW, tuple(changes), at=first, requires="0.8.0" if private else "0.7.0")
     yield from _of_compiled(site)
 
 
-def _renamed(site: FileSite, keyword: ast.keyword) -> Change:
+def _of_arrays(site: FileSite) -> Iterator[ast.Attribute]:
+    """``array.layout``, which nothing else of JAX had as long as there was a DeviceLocalLayout."""
+    for node in site.source.by_attribute.get("layout", ()):
+        if (
+            isinstance(node.ctx, ast.Load)
+            and site.source.resolve(node) is None
+            and site.source.infer(node.value) in (None, "jax.Array")
+        ):
+            yield node
+
+
+def _called(site: FileSite, node: ast.Attribute, new: str) -> Change:
+    """The attribute under another name; what it is read of may change, too."""
+    _, end = site.source.span(node)
+    return ReplaceText(end - len(node.attr), end, new)
+
+
+def _renamed(site: FileSite, keyword: ast.keyword, new: str) -> Change:
     start = site.source.offset(keyword.lineno, keyword.col_offset)
-    return ReplaceText(start, start + len("device_local_layout"), "layout")
+    return ReplaceText(start, start + len(keyword.arg or ""), new)
 
 
 def _of_compiled(site: FileSite) -> Iterator[Report]:

@@ -51,6 +51,22 @@ def test_names_are_exchanged_at_once() -> None:
     )
 
 
+def test_fields_keywords_and_arrays_of_an_old_file() -> None:
+    rewritten(
+        """
+        from jax.experimental.layout import DeviceLocalLayout as DLL, Format
+        f = Format(device_local_layout=DLL((1, 0), _tiling=((8,),)), sharding=s)
+        print(x.layout, x.layout.dll, f.device_local_layout)
+        """,
+        """
+        from jax.experimental.layout import Format, Layout
+        f = Format(layout=Layout((1, 0), tiling=((8,),)), sharding=s)
+        print(x.format, x.format.layout, f.layout)
+        """,
+        **SELECT,
+    )
+
+
 def test_layouts_of_a_compiled_function() -> None:
     rewritten(
         "import jax\nc = jax.jit(f).lower(x).compile()\nprint(c.input_layouts(), c.output_layouts)\n",
