@@ -1,41 +1,21 @@
-"""Indices and receivers of `jax.ops.index_update` as they are written with `x.at[...]`."""
+"""Indices of `jax.ops.index_update` as they are written with `x.at[...]`."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from jaxmigrate.codemod import Piece, Site
-from jaxmigrate_codemods._arrays import GLOBAL_DEVICE_ARRAYS, VALUE_TYPES
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
 
 INDEX = ("jax.ops.index", "jax._src.ops.scatter.index")
-_ARRAYS = VALUE_TYPES | GLOBAL_DEVICE_ARRAYS
 _PLAIN = (ast.Constant, ast.UnaryOp, ast.BinOp)
 _NESTED = (ast.List, ast.Tuple, ast.ListComp)
 _BOUND = (ast.Starred, ast.NamedExpr)
 """Elements with which a tuple keeps its parentheses in brackets: older Pythons want them."""
-
-
-def is_array(source: Source, node: ast.expr) -> bool:
-    """Whether the value is known to be an array of JAX, which has `.at`."""
-    if isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Not):
-        return is_array(source, node.operand)
-    if source.infer(node) in _ARRAYS or _is_update(node):
-        return True
-    values = list(_values(source, node)) if isinstance(node, ast.Name) else []
-    bindings = source.lookup(node.id, source.scope(node))[0] if isinstance(node, ast.Name) else []
-    return len(bindings) == len(values) > 0 and all(_is_update(v) or source.infer(v) in _ARRAYS for v in values)
-
-
-def _is_update(node: ast.expr) -> bool:
-    """Whether it is ``x.at[...].set(...)``, which nothing but an array of JAX has."""
-    function = node.func if isinstance(node, ast.Call) else None
-    place = function.value if isinstance(function, ast.Attribute) else None
-    return isinstance(place, ast.Subscript) and isinstance(place.value, ast.Attribute) and place.value.attr == "at"
 
 
 def is_index(source: Source, node: ast.expr) -> bool:
@@ -46,48 +26,25 @@ def is_index(source: Source, node: ast.expr) -> bool:
     return free and any(source.absolute(s.module, s.level) == "jax.ops" for s in source.stars)
 
 
-def is_no_array(source: Source, node: ast.expr) -> bool:
-    """Whether the value is known to be something that has no `.at`, always or on one of the ways to this place."""
-    if is_array(source, node):
-        return False
-    return any(_is_foreign(source.infer(value)) for value in (node, *_values(source, node)))
-
-
-def _values(source: Source, node: ast.expr) -> Iterator[ast.expr]:
-    """What a name or an attribute of self is assigned in several places."""
-    if isinstance(node, ast.Name):
-        yield from (b.value for b in source.lookup(node.id, source.scope(node))[0] if b.value is not None)
-    elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
-        owner = source.enclosing_class(node)
-        for other in source.by_attribute.get(node.attr, ()):
-            statement = source.parent(other)
-            if isinstance(statement, ast.Assign) and other in statement.targets and source.enclosing_class(other) is owner:
-                yield statement.value
-
-
-def _is_foreign(kind: str | None) -> bool:
-    return kind is not None and (kind in ("numpy.ndarray", "?other") or kind.startswith(("builtins.", "list[")))
-
-
 def index_text(site: Site, index: ast.expr) -> tuple[str, Mapping[str, Piece], str]:
     """Template text and pieces of what goes into the brackets of `.at[...]`, and what is assumed of it."""
     source = site.source
     if isinstance(index, ast.Subscript) and is_index(source, index.value):
         inner = index.slice
         if not isinstance(inner, ast.List):
-            return _literal(source, *source.span(inner)), {}, ""
+            return literal(source, *source.span(inner)), {}, ""
         index = inner
     if isinstance(index, ast.List):
         return _list(site, index)
     if isinstance(index, ast.Tuple) and len(index.elts) > 1 and not any(isinstance(e, _BOUND) for e in index.elts):
         start, end = source.span(index)
-        return _literal(source, start + 1, end - 1).strip().removesuffix(","), {}, ""
+        return literal(source, start + 1, end - 1).strip().removesuffix(","), {}, ""
     if isinstance(source.value_of(index), (ast.List, ast.ListComp)):
         return "{jax.numpy.array}({idx})", {"idx": index}, f"that the list {site.text(index)} means an array of numbers"
     return "{idx}", {"idx": index}, ""
 
 
-def _literal(source: Source, start: int, end: int) -> str:
+def literal(source: Source, start: int, end: int) -> str:
     """Source text for a template."""
     return source.unix(start, end).replace("{", "{{").replace("}", "}}")
 
@@ -95,7 +52,7 @@ def _literal(source: Source, start: int, end: int) -> str:
 def _list(site: Site, index: ast.List) -> tuple[str, Mapping[str, Piece], str]:
     """A list of numbers was an array, one with slices or lists in it a tuple (until 0.2.6; an error since)."""
     if any(_is_nested(site.source, element) for element in index.elts):
-        elements = ", ".join(_literal(site.source, *site.source.span(e)) for e in index.elts)
+        elements = ", ".join(literal(site.source, *site.source.span(e)) for e in index.elts)
         return (elements if len(index.elts) > 1 else f"({elements},)"), {}, "that this list of indices means a tuple"
     doubt = "" if all(isinstance(e, _PLAIN) for e in index.elts) else f"that the elements of {site.text(index)} are numbers"
     return "{jax.numpy.array}({idx})", {"idx": index}, doubt

@@ -29,8 +29,9 @@ from jaxmigrate.codemod import (
     Unbindable,
 )
 from jaxmigrate_codemods._as_value import as_value, by_name, is_imported
-from jaxmigrate_codemods._index import INDEX, index_text, is_array, is_no_array, is_unwrapped
+from jaxmigrate_codemods._index import INDEX, index_text, is_unwrapped, literal
 from jaxmigrate_codemods._lines import is_long, spread
+from jaxmigrate_codemods._receivers import is_array, is_no_array
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
@@ -102,8 +103,17 @@ def function_as_value(site: NameSite) -> Reports:
 
 
 def index(site: NameSite) -> Reports:
-    """Where the call around it becomes ``x.at[...]``, the index goes into its brackets."""
-    return () if is_unwrapped(site.source, site.node, _OLD) else None
+    """Where the call around it becomes ``x.at[...]``, or where it indexes at once, what it holds goes into those brackets."""
+    source, subscript = site.source, site.parent()
+    if is_unwrapped(source, site.node, _OLD):
+        return ()
+    if not (isinstance(subscript, ast.Subscript) and subscript.value is site.node):
+        return None
+    outer = source.parent(subscript)
+    if not (isinstance(outer, ast.Subscript) and outer.slice is subscript and isinstance(outer.ctx, ast.Load)):
+        return None
+    inside = literal(source, *source.span(subscript.slice))
+    return Rewrite("the index goes into the brackets", SAFE, (site.replace(f"{{value}}[{inside}]", outer, value=outer.value),))
 
 
 codemod.rename(dict.fromkeys(INDEX, "jax.numpy.s_"), handler=index)

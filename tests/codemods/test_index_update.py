@@ -205,3 +205,65 @@ def test_long_calls_stay_spread_over_lines() -> None:
         """,
         select=NAME,
     )
+
+
+TRACED = "import jax\nimport jax.numpy as jnp\nfrom functools import partial\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "applicability"),
+    [
+        pytest.param("@jax.jit\ndef f(x): return jax.ops.index_add(x, 0, 1)\n", Applicability.SAFE, id="jit"),
+        pytest.param(
+            "@jax.jit\ndef f(x):\n    for i in range(3):\n        x = jax.ops.index_add(x, i, 1)\n    return x\n",
+            Applicability.SAFE,
+            id="jit-and-a-loop",
+        ),
+        pytest.param("f = jax.jit(lambda x: jax.ops.index_add(x, 0, 1))\n", Applicability.SAFE, id="jit-of-a-lambda"),
+        pytest.param(
+            "def f(i, x): return jax.ops.index_add(x, i, 1)\njax.lax.fori_loop(0, 3, f, x)\n",
+            Applicability.SAFE,
+            id="body-of-a-loop",
+        ),
+        pytest.param(
+            "@partial(jax.jit, static_argnums=0)\ndef f(x): return jax.ops.index_add(x, 0, 1)\n",
+            Applicability.REVIEW,
+            id="jit-with-static-arguments",
+        ),
+        pytest.param("@jax.vmap\ndef f(x): return jax.ops.index_add(x, 0, 1)\n", Applicability.REVIEW, id="vmap-maps-not-all"),
+        pytest.param(
+            "@jax.grad\ndef f(x, y): return jax.ops.index_add(y, 0, x).sum()\n", Applicability.REVIEW, id="grad-traces-one"
+        ),
+        pytest.param(
+            "def f(i, x): return jax.ops.index_add(x, i, 1)\njax.lax.fori_loop(0, 3, f, x)\nf(0, y)\n",
+            Applicability.REVIEW,
+            id="body-that-is-called-too",
+        ),
+    ],
+)
+def test_parameters_that_are_tracers(source: str, applicability: Applicability) -> None:
+    (finding,) = applied(run(TRACED + source, select=NAME))
+    assert finding.applicability is applicability
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param("def f(x): return jax.ops.index_add(x, 0, 1)\nf(np.zeros(3))\n", id="argument"),
+        pytest.param("def f(y, x): return jax.ops.index_add(x, 0, 1)\nf(1, x=np.zeros(3))\n", id="keyword"),
+        pytest.param("def f(x=np.zeros(3)): return jax.ops.index_add(x, 0, 1)\n", id="default"),
+        pytest.param(
+            "class A:\n    def f(self, x): return jax.ops.index_add(x, 0, 1)\n    def g(self): return self.f([1.0])\n",
+            id="method",
+        ),
+    ],
+)
+def test_parameters_that_the_file_gives_numpy(source: str) -> None:
+    result = run("import jax\nimport jax.numpy as jnp\nimport numpy as np\n" + source, select=NAME)
+    assert b"jnp.asarray(x).at[0].add(1)" in result.after
+    assert [f.applicability for f in applied(result)] == [Applicability.SAFE]
+
+
+def test_index_that_is_used_at_once_goes_into_the_brackets() -> None:
+    before = "import jax\ny = x[jax.ops.index[1:, 0]]\nz = x.at[jax.ops.index[..., 0]].set(1)\n"
+    rewritten(before, "y = x[1:, 0]\nz = x.at[..., 0].set(1)\n", select=NAME)
