@@ -19,13 +19,15 @@ _RUNNING = {
     "jax.lax.while_loop": (0, 1), "jax.lax.cond": (1, 2), "jax.lax.associative_scan": (0,),
 }  # fmt: skip
 """Where these functions take functions, to all arguments of which they give tracers, which are arrays."""
+_LIKE_ARRAYS = frozenset({"numpy.ndarray", "numpy.typing.NDArray", "numpy.typing.ArrayLike", "jax.typing.ArrayLike"})
+"""What may be given for parameters of these types has no `.at`, or need not."""
 
 
 def is_array(source: Source, node: ast.expr) -> bool:
     """Whether the value is known to be an array of JAX, which has `.at`."""
     if isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Not):
         return is_array(source, node.operand)
-    if source.infer(node) in _ARRAYS or _is_update(node):
+    if _is_update(node) or (source.infer(node) in _ARRAYS and not _is_only_updated(source, node)):
         return True
     bindings = source.lookup(node.id, source.scope(node))[0] if isinstance(node, ast.Name) else []
     return bool(bindings) and all(_binds_array(source, binding) for binding in bindings)
@@ -35,6 +37,24 @@ def _binds_array(source: Source, binding: Binding) -> bool:
     if binding.kind == "param":
         return _is_traced(source, binding.node)
     return binding.value is not None and (_is_update(binding.value) or source.infer(binding.value) in _ARRAYS)
+
+
+def _is_only_updated(source: Source, node: ast.expr) -> bool:
+    """Whether an attribute of self is assigned nothing but updates of itself, which tell nothing of its first value."""
+    owner = source.enclosing_class(node)
+    values = list(_values(source, node)) if isinstance(node, ast.Attribute) else []
+    if owner is None or not values or any(not (_is_update(v) or _was_update(source, v)) for v in values):
+        return False
+    fields = (
+        s.target if isinstance(s, ast.AnnAssign) else s.targets[0]
+        for s in owner.body
+        if isinstance(s, (ast.AnnAssign, ast.Assign))
+    )
+    return not any(isinstance(f, ast.Name) and f.id == getattr(node, "attr", "") for f in fields)
+
+
+def _was_update(source: Source, node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and (source.resolve(node.func) or "").startswith("jax.ops.index_")
 
 
 def _is_update(node: ast.expr) -> bool:
@@ -48,7 +68,18 @@ def is_no_array(source: Source, node: ast.expr) -> bool:
     """Whether the value is known to be something that has no `.at`, always or on one of the ways to this place."""
     if is_array(source, node):
         return False
+    if isinstance(node, ast.Name) and any(_is_annotated(source, b.node) for b in source.lookup(node.id, source.scope(node))[0]):
+        return True
     return any(_is_foreign(source.infer(value)) for value in (node, *_values(source, node), *_given(source, node)))
+
+
+def _is_annotated(source: Source, parameter: ast.AST) -> bool:
+    """Whether a parameter is said to be something else than an array of JAX, or possibly so."""
+    annotation = parameter.annotation if isinstance(parameter, ast.arg) else None
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        annotation = source.quoted(annotation)
+    parts = ast.walk(annotation) if annotation is not None else ()
+    return any(source.resolve(part) in _LIKE_ARRAYS for part in parts if isinstance(part, (ast.Name, ast.Attribute)))
 
 
 def _values(source: Source, node: ast.expr) -> Iterator[ast.expr]:

@@ -30,18 +30,19 @@ codemod = Codemod(
     applicability=REVIEW,
 )
 
-_SHARDED, _REPLICATED = "jax.device_put_sharded", "jax.device_put_replicated"
+_SHARDED = ("jax.device_put_sharded", "jax.api.device_put_sharded")
+_REPLICATED = ("jax.device_put_replicated", "jax.api.device_put_replicated")
 _WITH = "with NamedSharding(Mesh(devices, ('x',)), PartitionSpec('x')), does what it did"
 _ADVICES = {
-    _SHARDED: f"jax.device_put of the stacked leaves, {_WITH}",
-    _REPLICATED: f"jax.device_put of the leaves stacked len(devices) times, {_WITH}",
+    **dict.fromkeys(_SHARDED, f"jax.device_put of the stacked leaves, {_WITH}"),
+    **dict.fromkeys(_REPLICATED, f"jax.device_put of the leaves stacked len(devices) times, {_WITH}"),
 }
 _DEVICES = ("jax.devices", "jax.local_devices")
 _NUMPY = ("numpy.ndarray", "list[numpy.ndarray]")
 _ARRAYS = (*VALUE_TYPES, *(f"list[{kind}]" for kind in VALUE_TYPES))
 
 
-@codemod.call(_SHARDED)
+@codemod.call(*_SHARDED)
 def sharded(site: CallSite) -> Reports:
     """One tree for each device: their leaves are stacked."""
     if site.partial or not is_imported(site, site.node.func):
@@ -52,7 +53,7 @@ def sharded(site: CallSite) -> Reports:
     return _rewrite(site, site.replace(_put(site, stack or _stacked(site, "{shards}"), "{devices}"), **bound))
 
 
-@codemod.call(_REPLICATED)
+@codemod.call(*_REPLICATED)
 def replicated(site: CallSite) -> Reports:
     """One tree for all devices: its leaves are stacked as often as there are devices."""
     if site.partial or not is_imported(site, site.node.func):
@@ -70,7 +71,7 @@ def replicated(site: CallSite) -> Reports:
     return _rewrite(site, site.replace(_put(site, copies, "{devices}"), **bound))
 
 
-@codemod.name_(_SHARDED)
+@codemod.name_(*_SHARDED)
 def sharded_as_value(site: NameSite) -> Reports:
     """The function passed on, stored or given another name."""
     function = f"lambda shards, devices: {_put(site, _stacked(site, 'shards'), 'devices')}"
@@ -78,7 +79,7 @@ def sharded_as_value(site: NameSite) -> Reports:
     return found
 
 
-@codemod.name_(_REPLICATED)
+@codemod.name_(*_REPLICATED)
 def replicated_as_value(site: NameSite) -> Reports:
     """The function passed on, stored or given another name."""
     function = f"lambda x, devices: {_put(site, _copied(site, 'x', 'devices'), 'devices')}"

@@ -118,3 +118,8 @@ def test_programs_that_are_new_enough_get_the_same_arrays(origin: str, applicabi
     settings = Settings(target=known_newest(), select=frozenset([NAME]), origin=Version.parse(origin))
     result = rewrite_source(f"{HEAD}y = jax.device_put_sharded(t, d)\n".encode(), settings)
     assert [f.applicability for f in applied(result)] == [applicability]
+
+
+def test_old_home() -> None:
+    result = run("import jax\ny = jax.api.device_put_sharded(t, d)\nz = jax.api.device_put_replicated(t, d)\n", select=NAME)
+    assert result.after.count(b"jax.device_put(") == 2

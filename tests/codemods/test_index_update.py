@@ -252,6 +252,12 @@ def test_parameters_that_are_tracers(source: str, applicability: Applicability) 
         pytest.param("def f(x): return jax.ops.index_add(x, 0, 1)\nf(np.zeros(3))\n", id="argument"),
         pytest.param("def f(y, x): return jax.ops.index_add(x, 0, 1)\nf(1, x=np.zeros(3))\n", id="keyword"),
         pytest.param("def f(x=np.zeros(3)): return jax.ops.index_add(x, 0, 1)\n", id="default"),
+        pytest.param("def f(x: np.ndarray):\n    x = jax.ops.index_add(x, 0, 1)\n    return x\n", id="annotation"),
+        pytest.param("def f(x: 'np.ndarray | None'): return jax.ops.index_add(x, 0, 1)\n", id="quoted-annotation"),
+        pytest.param("def f(x: np.ndarray | jnp.ndarray): return jax.ops.index_add(x, 0, 1)\n", id="union"),
+        pytest.param(
+            "from jax.typing import ArrayLike\ndef f(x: ArrayLike): return jax.ops.index_add(x, 0, 1)\n", id="array-like"
+        ),
         pytest.param(
             "class A:\n    def f(self, x): return jax.ops.index_add(x, 0, 1)\n    def g(self): return self.f([1.0])\n",
             id="method",
@@ -267,3 +273,17 @@ def test_parameters_that_the_file_gives_numpy(source: str) -> None:
 def test_index_that_is_used_at_once_goes_into_the_brackets() -> None:
     before = "import jax\ny = x[jax.ops.index[1:, 0]]\nz = x.at[jax.ops.index[..., 0]].set(1)\n"
     rewritten(before, "y = x[1:, 0]\nz = x.at[..., 0].set(1)\n", select=NAME)
+
+
+@pytest.mark.parametrize(
+    ("first", "applicability"),
+    [
+        pytest.param("", Applicability.REVIEW, id="only-its-own-updates"),
+        pytest.param("    def __init__(self): self.x = jnp.zeros(3)\n", Applicability.SAFE, id="made-by-jax"),
+        pytest.param("    x: jnp.ndarray\n", Applicability.SAFE, id="annotated"),
+    ],
+)
+def test_attribute_of_self(first: str, applicability: Applicability) -> None:
+    body = f"{first}    def f(self): self.x = jax.ops.index_add(self.x, 0, 1)\n"
+    (finding,) = applied(run(f"import jax\nimport jax.numpy as jnp\nclass A(B):\n{body}", select=NAME))
+    assert finding.applicability is applicability
