@@ -98,13 +98,14 @@ def id_tap(site: CallSite) -> Reports:
     try:
         _refuse(site, bound)
         text = _Text()
-        function = _tap(site, bound["tap_func"], _is_on(bound.get("tap_with_device")), text)
+        device, assumed = _device(site, bound["tap_func"], bound.get("tap_with_device"))
+        function = _tap(site, bound["tap_func"], device, text)
         ordered, order = _order(site.source)
         effect = _laid(site, "{jax.debug.callback}", function, "{arg}", *([ordered] if ordered else []))
         changes = _flowing(site, effect, text.pieces, bound)
     except _Stays as reason:
         return site.manual(f"{reason}; {_TAP_ADVICE}")
-    return Rewrite(f"a tap is jax.debug.callback: {_GIVEN_ARRAYS}; {order}", REVIEW, changes)
+    return Rewrite(f"a tap is jax.debug.callback: {assumed}{_GIVEN_ARRAYS}; {order}", REVIEW, changes)
 
 
 def _refuse(site: CallSite, bound: Mapping[str, ast.expr]) -> None:
@@ -129,12 +130,27 @@ def _order(source: Source) -> tuple[str, str]:
     return "ordered=True", f"ordered=True keeps their order{vmapped}; leave it out where a computation spans several devices"
 
 
-def _tap(site: CallSite, function: ast.expr, with_device: bool, text: _Text) -> str:
+def _device(site: CallSite, function: ast.expr, flag: ast.expr | None) -> tuple[str, str]:
+    """The argument ``device=`` for a function that was told its device, and what is assumed of it."""
+    if flag is None or (isinstance(flag, ast.Constant) and not flag.value):
+        return "", ""
+    known = _callbacks.function_of(site.source, function)
+    if not isinstance(flag, ast.Constant):
+        raise _Stays(_DEVICE)
+    if known is not None and _callbacks.ignores(known, "device"):
+        return ", device=None", ""
+    if _callbacks.may_span_devices(site.source):
+        raise _Stays(_DEVICE)
+    return (
+        ", device={jax.local_devices}()[0]",
+        "its device is taken to be the first local one, which only one device makes sure; ",
+    )
+
+
+def _tap(site: CallSite, function: ast.expr, device: str, text: _Text) -> str:
     """The function that takes the value alone."""
     source = site.source
     known = _callbacks.function_of(source, function)
-    if with_device and (known is None or not _callbacks.ignores(known, "device")):
-        raise _Stays(_DEVICE)
     if known is not None and _callbacks.takes_one(known):
         ndarray = _callbacks.needs_ndarray(source, known)
         return _wrapped(site, function, "", text, ndarray) if ndarray else text.hole("f", function)
@@ -142,7 +158,7 @@ def _tap(site: CallSite, function: ast.expr, with_device: bool, text: _Text) -> 
         text.pieces["body"] = function.body
         return f"lambda {shorter}: {{body}}"
     ndarray = "" if known is None else _callbacks.needs_ndarray(source, known)
-    return _wrapped(site, function, ", (), device=None" if with_device else ", ()", text, ndarray)
+    return _wrapped(site, function, f", (){device}", text, ndarray)
 
 
 def _without_transforms(function: ast.Lambda) -> str | None:
@@ -403,18 +419,19 @@ def call(site: CallSite) -> Reports:
     text = _Text({"arg": bound["arg"]})
     try:
         _refuse(site, bound)
-        function = _called(site, bound, text)
+        device, assumed = _device(site, bound["callback_func"], bound.get("call_with_device"))
+        function = _called(site, bound, device, text)
     except _Stays as reason:
         return site.manual(f"{reason}; {_CALL_ADVICE}")
     shape = _shape(site, bound.get("result_shape"), text)
     ordered, order = _order(site.source)
     if shape != "None" and not _is_unused(site) and _callbacks.is_visibly_pure(site.source, bound["callback_func"]):
         new = _laid(site, "{jax.pure_callback}", function, shape, "{arg}")
-        message = f"this function only computes: jax.pure_callback; {_GIVEN_ARRAYS}"
+        message = f"this function only computes: jax.pure_callback; {assumed}{_GIVEN_ARRAYS}"
     else:
         new = _laid(site, "{jax.experimental.io_callback}", function, shape, "{arg}", *([ordered] if ordered else []))
         pure = "" if shape == "None" else "; if the function has no effects jax.pure_callback serves, also under vmap"
-        message = f"host_callback.call is io_callback: {_GIVEN_ARRAYS}; {order}{pure}"
+        message = f"host_callback.call is io_callback: {assumed}{_GIVEN_ARRAYS}; {order}{pure}"
     given = bound.get("result_shape")
     if shape != "None" and given is not None and site.text(given) != site.text(bound["arg"]) and not _is_x64(site.source):
         message += "; 64-bit types in the shape are refused unless jax_enable_x64 is on"
@@ -422,16 +439,11 @@ def call(site: CallSite) -> Reports:
     return Rewrite(message, REVIEW, (_replaced(site, new, text.pieces),), requires=requires)
 
 
-def _called(site: CallSite, bound: Mapping[str, ast.expr], text: _Text) -> str:
+def _called(site: CallSite, bound: Mapping[str, ast.expr], device: str, text: _Text) -> str:
     source, function = site.source, bound["callback_func"]
     known = _callbacks.function_of(source, function)
-    with_device = _is_on(bound.get("call_with_device"))
-    if with_device and (known is None or not _callbacks.ignores(known, "device")):
-        raise _Stays(_DEVICE)
     ndarray = "" if known is None else _callbacks.needs_ndarray(source, known)
-    if with_device or ndarray:
-        return _wrapped(site, function, ", device=None" if with_device else "", text, ndarray)
-    return text.hole("f", function)
+    return _wrapped(site, function, device, text, ndarray) if device or ndarray else text.hole("f", function)
 
 
 def _is_unused(site: CallSite) -> bool:

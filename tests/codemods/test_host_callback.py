@@ -34,11 +34,11 @@ def test_unchanged(source: str) -> None:
         pytest.param("ops = {'call': hcb.call}\n", ["call is passed on"], id="in-a-dict"),
         pytest.param("hcb.id_tap(*both)\n", ["hold * or **"], id="star"),
         pytest.param("hcb.id_tap(f, x, what='x')\n", ["unknown argument 'what'"], id="keywords-for-the-tap-before-0.2.9"),
-        pytest.param("hcb.id_tap(f, x, tap_with_device=True)\n", ["told its device"], id="unseen-function-told-its-device"),
+        pytest.param("hcb.id_tap(f, x, tap_with_device=flag)\n", ["told its device"], id="flag-for-the-device"),
         pytest.param(
-            "def f(x, transforms, device): print(device)\nhcb.id_tap(f, x, tap_with_device=True)\n",
+            "def f(x, transforms, device): print(device)\njax.pmap(g)\nhcb.id_tap(f, x, tap_with_device=True)\n",
             ["told its device"],
-            id="function-that-uses-its-device",
+            id="function-that-uses-its-device-of-several",
         ),
         pytest.param("hcb.call(f, x, call_with_device=flag)\n", ["told its device"], id="call-with-a-flag-for-the-device"),
         pytest.param("hcb.id_tap(f, x, device_index=i)\n", ["device_index=i"], id="another-device"),
@@ -58,6 +58,11 @@ def test_reported_and_kept(source: str, expected: list[str]) -> None:
     ("before", "after"),
     [
         pytest.param("hcb.id_tap(f, x)", "jax.debug.callback(lambda arg: f(arg, ()), x, ordered=True)", id="unseen-function"),
+        pytest.param(
+            "hcb.id_tap(f, x, tap_with_device=True)",
+            "jax.debug.callback(lambda arg: f(arg, (), device=jax.local_devices()[0]), x, ordered=True)",
+            id="device-of-one",
+        ),
         pytest.param(
             "def g(arg): hcb.id_tap(arg, x)",
             "def g(arg): jax.debug.callback(lambda value: arg(value, ()), x, ordered=True)",
