@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import knowledge
-
 from jaxmigrate.history import Entry
 from jaxmigrate.registry import history
+from tools import knowledge
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 

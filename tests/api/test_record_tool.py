@@ -6,7 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from record_jax_api import (
+
+import jaxmigrate_codemods
+from jaxmigrate.history import Entry, History, Range
+from jaxmigrate.model import Version
+from tools.record_jax_api import (
     HISTORY,
     OF_OBJECTS,
     PRIVATE,
@@ -22,10 +26,6 @@ from record_jax_api import (
     walk,
     write,
 )
-
-import jaxmigrate_codemods
-from jaxmigrate.history import Entry, History, Range
-from jaxmigrate.model import Version
 
 TINY = {
     "__init__.py": """

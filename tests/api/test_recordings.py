@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterator
 
 import pytest
-from record_jax_api import RECORDINGS, Recording, disagreements, read, recorded
 
 import jaxmigrate_codemods
 from jaxmigrate.history import Advice, Entry
 from jaxmigrate.model import Version
 from jaxmigrate.registry import history, load
+from tests.api.recordings_read import VERSIONS, names, parent, recording, usable
+from tools.record_jax_api import RECORDINGS, disagreements
 
-VERSIONS = sorted((path.name.removesuffix(".json.gz") for path in RECORDINGS.glob("*.json.gz")), key=Version.parse)
 ADVICES = list(history().advices.values())
 SUCCESSORS = sorted({(s.name, s.since) for a in ADVICES for s in a.successors}, key=lambda s: (s[0], s[1].numbers))
 OLDEST = Version.parse(VERSIONS[0])
 NOT_JAX = re.compile(r"(?!jax)")
-
-
-@functools.cache
-def recording(version: str) -> Recording:
-    return read(RECORDINGS / f"{version}.json.gz")
-
-
-@functools.cache
-def names(version: str) -> dict[str, list[str]]:
-    """Dotted name -> what is recorded of it."""
-    sections = recorded(recording(version))
-    return {f"{section}.{name}" if section else name: e for section, members in sections.items() for name, e in members.items()}
 
 
 def test_ten_releases_from_the_oldest_that_runs_to_the_newest() -> None:
@@ -172,10 +159,6 @@ def life(symbol: str) -> Entry | None:
     return history().entry(symbol) or history().entry(parent(symbol))
 
 
-def parent(symbol: str) -> str:
-    return symbol.rpartition(".")[0]
-
-
 def is_package(entry: Entry) -> bool:
     """A module that is still there, though what it was for has moved."""
     return "module" in entry.kinds
@@ -185,14 +168,6 @@ def is_recorded(version: str, entry: Entry) -> bool:
     """Whether the recording of a release would show a name that the release has: it walked the module, the name is public."""
     walked = parent(entry.symbol) in recording(version)["modules"]
     return walked and "static" not in entry.kinds and not entry.symbol.rpartition(".")[2].startswith("_")
-
-
-def usable(version: str, name: str) -> bool:
-    found = names(version).get(name)
-    if found is None:
-        module = parent(name)
-        return module in recording(version)["failed"] or bool(history().entry(module) and not history().is_module(module))
-    return len(found) == 1
 
 
 def lost() -> Iterator[Entry]:
