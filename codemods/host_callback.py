@@ -499,6 +499,17 @@ def barrier_wait(site: NameSite) -> Reports:
     return None
 
 
+def failed(site: NameSite) -> Reports:
+    """What is caught around a barrier."""
+    return Rewrite(
+        f"{site.symbol} is gone: a callback that fails raises jax.errors.JaxRuntimeError, at the latest at the barrier",
+        REVIEW,
+        (),
+    )
+
+
+for _name in ("CallbackException", "TapFunctionException"):
+    codemod.rename({f"{_HOME}.{_name}": "jax.errors.JaxRuntimeError"}, handler=failed)
 codemod.rename({f"{_HOME}.barrier_wait": "jax.effects_barrier"}, handler=barrier_wait)
 
 

@@ -169,6 +169,14 @@ def test_literal_brace_before_the_first_field_is_printed_by_python() -> None:
     )
 
 
+def test_exceptions() -> None:
+    rewritten(
+        "import jax\nfrom jax.experimental import host_callback as hcb\ntry:\n    hcb.barrier_wait()\nexcept hcb.CallbackException: pass\n",
+        "import jax\ntry:\n    jax.effects_barrier()\nexcept jax.errors.JaxRuntimeError: pass\n",
+        **SELECT,
+    )
+
+
 def test_64_bit_types_stay_where_they_are_on() -> None:
     flag = "jax.config.update('jax_enable_x64', True)\n"
     (found,) = findings(HEAD + flag + "y = hcb.call(g, x, result_shape=jax.ShapeDtypeStruct((), np.int64))\n", **SELECT)
