@@ -27,6 +27,7 @@ from jaxmigrate.codemod import (
     Unbindable,
 )
 from jaxmigrate.model import Severity
+from jaxmigrate_codemods._pjit import function_body
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
@@ -47,6 +48,7 @@ _OLD, _NEW = "jax.experimental.shard_map.shard_map", "jax.shard_map"
 _NAMES = {"check_rep": "check_vma", "auto": "axis_names"}
 _POSITIONS = ("f", "mesh", "in_specs", "out_specs", "check_rep", "auto")
 _KNOWN = {*_POSITIONS, *_NAMES.values()}
+_LOOPS = ("jax.lax.scan", "jax.lax.while_loop", "jax.lax.fori_loop")
 _MESSAGE = "shard_map is jax.shard_map now"
 _ADVICE = "write jax.shard_map(f, mesh=..., in_specs=..., out_specs=..., check_vma=...), with axis_names for what auto left out"
 
@@ -87,6 +89,24 @@ def auto_without_successor(site: CallSite) -> Reports:
         return None
     message = "auto is gone since JAX 0.8.0, and jax.shard_map, which has axis_names for it, came with 0.6.1: choose by version"
     return site.manual(message, auto.value, Severity.NORMAL)
+
+
+@codemod.call(_OLD, _NEW)
+def loops(site: CallSite) -> Reports:
+    """Since 0.6.1 the check tells values that vary over the mesh from those that do not, by their types."""
+    check = site.keyword("check_rep") or site.keyword("check_vma")
+    off = check is not None and isinstance(check.value, ast.Constant) and check.value.value is False
+    if not site.is_older_than("0.6.1") or off or not site.positional():
+        return None
+    body = function_body(site.source, site.positional()[0])
+    calls = (node for node in ast.walk(body) if isinstance(node, ast.Call)) if body is not None else ()
+    if not any(site.source.resolve(call.func) in _LOOPS for call in calls):
+        return None
+    return site.manual(
+        "since JAX 0.6.1 what a loop in the mapped function carries must vary over the mesh from the start if it does later: "
+        "jax.lax.pcast(start, axis, to='varying') makes it, and check_vma=False asks no questions",
+        severity=Severity.LOW,
+    )
 
 
 def _called(site: CallSite, function: Template | None) -> Rewrite | Manual:

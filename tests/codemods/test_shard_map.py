@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from jaxmigrate.model import Applicability, Outcome, Severity
+from jaxmigrate.engine import rewrite_source
+from jaxmigrate.model import Applicability, Outcome, Settings, Severity, Version
+from jaxmigrate.registry import known_newest
 from jaxmigrate.testing import applied, rewritten, run, unchanged
 
 NAME = "shard-map"
@@ -160,3 +162,23 @@ def test_name_that_is_passed_on_keeps_its_spelling() -> None:
         HEAD + "f = wrap(shard_map)\n", "import jax\nfrom jax import shard_map\nf = wrap(shard_map)\n", select=NAME
     )
     assert ["by keyword" in f.message and f.applicability is Applicability.REVIEW for f in applied(result)] == [True]
+
+
+LOOP = "def f(x):\n    return jax.lax.scan(lambda c, y: (c + y, None), jnp.zeros(4), x)[0]\n"
+
+
+@pytest.mark.parametrize(
+    ("call", "origin", "told"),
+    [
+        pytest.param("shard_map(f, m, i, o)", "0.4.30", True, id="old-program"),
+        pytest.param("shard_map(f, m, i, o)", "0.7.2", False, id="newer-program"),
+        pytest.param("shard_map(f, m, i, o)", None, False, id="program-of-unknown-age"),
+        pytest.param("shard_map(f, m, i, o, check_rep=False)", "0.4.30", False, id="no-check"),
+        pytest.param("shard_map(g, m, i, o)", "0.4.30", False, id="function-that-cannot-be-seen"),
+    ],
+)
+def test_what_loops_carry_in_old_programs(call: str, origin: str | None, told: bool) -> None:
+    age = Version.parse(origin) if origin else None
+    settings = Settings(target=known_newest(), select=frozenset([NAME]), origin=age)
+    result = rewrite_source(f"{HEAD}import jax.numpy as jnp\n{LOOP}h = {call}\n".encode(), settings)
+    assert [f.severity for f in result.findings if "carries" in f.message] == [Severity.LOW] * told
