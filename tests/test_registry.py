@@ -64,8 +64,8 @@ def test_codemods_import_neither_jax_nor_libcst() -> None:
 
 @pytest.mark.parametrize(
     ("data", "passes"),
-    [(b"import os\n", False), (b"import jax\njax.jit(f)\n", False), (b"import jax\njax.numpy.DeviceArray\n", True),
-     (b"from .types import DeviceArray\n", True), (b"import jax\nMyDeviceArrayThing\n", False)],
+    [(b"import os\n", False), (b"import jax\njax.jit(f)\n", True), (b"import jax\njax.numpy.DeviceArray\n", True),
+     (b"from .types import DeviceArray\n", True), (b"import jaxtyping\nMyDeviceArrayThing\n", False)],
 )  # fmt: skip
 def test_prefilter(data: bytes, passes: bool) -> None:
     assert gate.prefilter(data) is passes

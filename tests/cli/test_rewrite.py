@@ -57,6 +57,39 @@ def test_exit_status(project: Path, tool: Tool, contents: dict[str, str], argume
     assert b"Traceback" not in done.stderr + done.stdout
 
 
+DEPRECATED = "import jax\njax.lax.psend(x)\n"
+WALKS = "def f(e):\n    return e.primitive.name == 'pjit'  # of a jaxpr by jax\n"
+
+
+@pytest.mark.parametrize(("arguments", "status"), [([], 0), (["--check"], 0), (["--strict"], 1), (["--check", "--strict"], 1)])
+def test_what_is_only_deprecated_counts_when_strict(project: Path, tool: Tool, arguments: list[str], status: int) -> None:
+    write(project, a=DEPRECATED)
+    done = tool("rewrite", ".", *arguments)
+    assert done.returncode == status, done
+    assert b"jax.lax.psend is deprecated" in done.stdout
+    assert (b"1 finding of low severity" in done.stdout) is not bool(status)
+
+
+def test_strict_and_from_can_be_settings_of_the_project(project: Path, tool: Tool) -> None:
+    write(project, a=DEPRECATED)
+    (project / "pyproject.toml").write_text('[tool.jaxmigrate]\nstrict = true\nfrom = "0.4.30"\n')
+    assert tool("rewrite", ".").returncode == 1
+
+
+def test_what_was_written_for_says_which_changes_matter(project: Path, tool: Tool) -> None:
+    write(project, a=f"import jax\n{WALKS}")
+    silent = tool("rewrite", "--check", "--from", "0.12.0", ".")
+    told = tool("rewrite", "--check", "--from", "0.4.13", ".")
+    assert b"pjit" not in silent.stdout
+    assert b"pjit" in told.stdout
+
+
+def test_what_a_guard_hides_comes_first(project: Path, tool: Tool) -> None:
+    write(project, a=OLD, b="try:\n    from jax.core import Unit\nexcept ImportError:\n    Unit = None\nprint(Unit)\n")
+    first = tool("rewrite", "--check", ".").stdout.splitlines()[0]
+    assert first.startswith(b"b.py:2:") and b": urgent manual " in first
+
+
 def test_no_path_is_wrong_usage(tool: Tool) -> None:
     assert tool("rewrite").returncode == 2
 
@@ -196,6 +229,7 @@ def test_selection(project: Path, tool: Tool) -> None:
         (["--option", "live-bufers.x=1"], "no codemod 'live-bufers', did you mean 'live-buffers'?"),
         (["--option", "live-buffers.x=1"], "live-buffers has no option 'x' (it has none)"),
         (["--target", "0.4.x"], "not a JAX version: '0.4.x'"),
+        (["--from", "new"], "Invalid value for '--from': not a JAX version: 'new'"),
         (["--config", "nowhere.toml"], "'nowhere.toml' is not a file"),
         (["--jobs", "0"], "0 is not in the range"),
     ],
