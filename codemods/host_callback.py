@@ -109,7 +109,9 @@ def id_tap(site: CallSite) -> Reports:
 
 
 def _refuse(site: CallSite, bound: Mapping[str, ast.expr]) -> None:
-    """Arguments that no callback of today has."""
+    """Arguments that no callback of today has, or that the old function did not take so."""
+    if len(site.positional()) > (1 if site.symbol.endswith("id_print") else 2):
+        raise _Stays("it is given more arguments by position than it took")
     index = bound.get("device_index")
     if index is not None and not (isinstance(index, ast.Constant) and index.value == 0):
         raise _Stays(f"device_index={site.text(index)} has no successor, the first device of a mesh runs the callback")

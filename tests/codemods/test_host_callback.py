@@ -43,6 +43,8 @@ def test_unchanged(source: str) -> None:
         pytest.param("hcb.call(f, x, call_with_device=flag)\n", ["told its device"], id="call-with-a-flag-for-the-device"),
         pytest.param("hcb.id_tap(f, x, device_index=i)\n", ["device_index=i"], id="another-device"),
         pytest.param("hcb.id_tap(f, x, callback_flavor=flavor)\n", ["callback_flavor"], id="flavor"),
+        pytest.param("hcb.id_print('x is', x)\n", ["more arguments by position"], id="print-like-print"),
+        pytest.param("ys = [y for y in hcb.id_tap(f, g(x))]\n", ["has to get a name"], id="no-walrus-there"),
         pytest.param("hcb.id_print(x, threshold=3)\n", ["printoptions"], id="threshold"),
         pytest.param("hcb.id_print(x, tap_with_device=True)\n", ["which device prints"], id="print-with-device"),
         pytest.param("hcb.id_print(x, what=name())\n", ["label what is computed"], id="computed-label"),
