@@ -107,10 +107,11 @@ def lost(site: CallSite) -> Iterator[Manual]:
     entry, parameters = record.entry(site.symbol), record.lost_parameters(site.symbol)
     if entry is None or not entry.alive or _OF_ENUM in parameters:
         return
-    ruled = {rule.old for rule in TABLE.get(site.symbol, ())}
+    rules = TABLE.get(site.symbol, ())
     for keyword in site.node.keywords:
         found = parameters.get(keyword.arg or "")
-        if found is not None and not found.alive and keyword.arg not in ruled:
+        ruled = any(rule.old == keyword.arg and rule.fits(keyword.value) for rule in rules)
+        if found is not None and not found.alive and not ruled:
             yield site.manual(f"{keyword.arg}= of {site.symbol} is gone since JAX {record.removed(found)}", keyword)
 
 

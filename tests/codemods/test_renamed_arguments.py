@@ -132,6 +132,7 @@ def test_the_target_decides(before: str, after: str, target: str) -> None:
         pytest.param("jax.jit(f, 0, device)", "must be given by keyword", None, id="signature-of-which-release"),
         pytest.param("jnp.sort(x, -1, kind, order)", "by keyword", None, id="what-follows-would-slide"),
         pytest.param("jnp.clip(x, **{'a_min': 0, 'other': 1, **more})", "a_min= of jax.numpy.clip, which", None, id="dictionary"),
+        pytest.param("jnp.clip(x, 0, 1, out=buffer)", "gone since JAX 0.4.27", None, id="value-without-a-rule"),
         pytest.param("jax.make_mesh((2,), ('x',), explicit_axes=a)", "gone since JAX 0.5.3", None, id="keyword-without-a-rule"),
         pytest.param("jax.core.ShapedArray(s, t, vma=v)", "gone since JAX 0.10.0", None, id="argument-of-a-class"),
     ],
