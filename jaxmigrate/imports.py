@@ -169,7 +169,7 @@ class Speller:
             by_path = facts.is_by_path(module)
             if by_path and self.source.visible(root, at) == root:
                 yield whole
-            if parent and module not in facts.by_path:
+            if parent and module not in facts.by_path | facts.containers:
                 yield name, module, f"from {parent} import {name}"
             elif parent:
                 yield leaf, qualified, f"from {module} import {leaf}"

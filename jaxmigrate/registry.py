@@ -134,6 +134,7 @@ def _facts(tables: dict[str, Any], history: History) -> Facts:
         uncallable=frozenset(tables.get("gone", {}).get("uncallable", ())),
         traced_classes=frozenset(tables.get("transforms", {}).get("classes", ())),
         autoimported=frozenset(modules.get("autoimported", ())),
+        containers=frozenset(modules.get("containers", ())),
         by_path=frozenset(modules.get("by_path", ())),
         gone_modules=frozenset(tables.get("gone", {}).get("modules", ())),
         since={name: Version.parse(version) for name, version in tables.get("since", {}).items()},

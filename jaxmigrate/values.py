@@ -50,6 +50,8 @@ class Facts:
     """Submodules reachable as attributes after importing their parent."""
     by_path: frozenset[str] = frozenset()
     """Packages whose submodules are best named in full where the root is imported, though they need an import of their own."""
+    containers: frozenset[str] = frozenset()
+    """Packages that only hold others: what is in them is imported, never they themselves."""
     gone_modules: frozenset[str] = frozenset()
     """Modules that the newest release lacks."""
     since: Mapping[str, Version] = field(default_factory=dict)
