@@ -6,6 +6,9 @@ NEWEST = "0.12.0.1"
 PINS = ("version-pins", "jax", "jaxlib")
 """The codemod that judges version requirements, and the distributions it looks for; the first is the library itself."""
 
+LIBRARIES = ("jax", "jaxlib")
+"""What these codemods are about: as a word, it concerns only files that import it."""
+
 MODULES = (
     "device_array",
     "sharded_device_array",

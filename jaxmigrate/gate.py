@@ -29,11 +29,20 @@ def prefilter(data: bytes) -> bool:
     A substring search comes first, identifiers only where it hits: a word-boundary regex over a whole tree costs ten times more
     (``field/SPEED.md``).
     """
-    if not has_trace(data):
-        return False
+    return has_trace(data) and (holds_own_word(data) or imports_library(data))
+
+
+def holds_own_word(data: bytes) -> bool:
+    """Whether the bytes hold a word that tells of an old API by itself."""
     words, phrases = _words()
     found = _identifiers(data)
     return not words.isdisjoint(found) or any(name in found and phrase in data for name, phrase in phrases)
+
+
+def imports_library(data: bytes) -> bool:
+    """Whether the bytes may import one of the libraries, or name it at the start of a string."""
+    words, pattern = _library()
+    return not words.isdisjoint(_identifiers(data)) and pattern.search(data) is not None
 
 
 def holds_word(data: bytes, words: Iterable[str]) -> bool:
@@ -66,9 +75,24 @@ def packages() -> tuple[str, ...]:
 @functools.cache
 def _words() -> tuple[frozenset[bytes], tuple[tuple[bytes, bytes], ...]]:
     """Identifiers to look for, and other phrases (``.device()``), each with an identifier that it cannot be without."""
-    words = {w.encode() for package in packages() for w in words_of(package)}
+    libraries = {library.encode() for package in packages() for library in libraries_of(package)}
+    words = {w.encode() for package in packages() for w in words_of(package)} - libraries
     identifiers = frozenset(w for w in words if w.decode().isidentifier())
     return identifiers, tuple((max(_IDENTIFIER.findall(w), key=len), w) for w in words - identifiers)
+
+
+@functools.cache
+def _library() -> tuple[frozenset[bytes], re.Pattern[bytes]]:
+    """The names of the libraries, and how a file that uses one must mention it."""
+    names = frozenset(library.encode() for package in packages() for library in libraries_of(package))
+    either = b"|".join(map(re.escape, sorted(names))) or rb"\b\B"
+    line = rb"(?:[^\n\\]|\\\r?\n|\\)*?"
+    return names, re.compile(rb"\b(?:import|from)\b" + line + rb"\b(?:" + either + rb")\b|['\"](?:" + either + rb")\b")
+
+
+def libraries_of(package: str) -> Iterable[str]:
+    """The libraries that a pack is about: as words they concern only files that import them."""
+    return getattr(import_module(package), "LIBRARIES", ())
 
 
 def words_of(package: str) -> Iterable[str]:

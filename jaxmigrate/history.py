@@ -9,7 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 
 from jaxmigrate.model import Version
 
@@ -238,7 +238,7 @@ def _symbol(section: str, name: str) -> str:
     return f"{section.removeprefix(_OF_CLASS)}.{name}" if section else name
 
 
-@lru_cache(maxsize=None)
+@cache
 def _range(text: str) -> Range:
     first, _, last = text.partition("-")
     return Range(Version.parse(first), Version.parse(last) if last else None)

@@ -13,7 +13,8 @@ from importlib import import_module
 from typing import Any
 
 from jaxmigrate.codemod import Codemod
-from jaxmigrate.gate import BUILTIN, packages, prefilter
+from jaxmigrate.fates import judge
+from jaxmigrate.gate import BUILTIN, holds_own_word, packages, prefilter
 from jaxmigrate.history import History
 from jaxmigrate.model import Version
 from jaxmigrate.values import Facts
@@ -67,6 +68,13 @@ class Pack:
             if codemod.removed is not None:
                 names |= codemod.names.keys() | codemod.calls.keys()
         return frozenset(n for n in names - alive if self.history.since(n) is None)
+
+    def concerns(self, qualified: str) -> bool:
+        """Whether anything may be said about a qualified name."""
+        tables = (table for c in self.codemods.values() for table in (c.moves, c.names, c.calls))
+        if any(qualified in table for table in tables) or holds_own_word(qualified.encode()):
+            return True
+        return bool(self.history.versions) and judge(self.history, qualified, self.history.versions[-1]) is not None
 
     def dead_members(self) -> frozenset[str]:
         """Attributes that only the old classes have."""

@@ -245,7 +245,16 @@ def _unreadable(error: OSError) -> str:
 def _indexer() -> Indexer:
     from jaxmigrate.project import Indexer
 
-    return Indexer(_content, prefilter)
+    return Indexer(_content, _matters)
+
+
+def _matters(data: bytes) -> bool:
+    """Whether anything may be said about a qualified name, or about the content of a file."""
+    if len(data) > 200 or not all(part.isidentifier() for part in data.decode("utf-8", "replace").split(".")):
+        return prefilter(data)
+    from jaxmigrate.registry import load
+
+    return load().concerns(data.decode("utf-8"))
 
 
 def _content(path: str) -> bytes:
