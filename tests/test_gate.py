@@ -11,7 +11,7 @@ from tests.fixture_cases import CASES, Case
 
 PASSED_OVER = {
     "comment": b"# faster than jax\nx = 1\n",
-    "docstring": b'"""Like jax.tree_map, without jax."""\n',
+    "docstring": b'"""Like jax.thing, without jax."""\n',
     "name_that_begins_alike": b"import jaxtyping\nfrom jaxopt import prox\n",
     "imports_of_others_beside_the_word": b"import os\nfrom math import pi\njax = 3\n",
     "word_far_from_an_import": b"import os\nprint('use jax')\n",
