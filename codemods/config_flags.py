@@ -103,7 +103,8 @@ def _settled(site: CallSite, option: str, value: ast.expr) -> Reports:
         return _renamed(site, option)
     if option == _GLOO and isinstance(value, ast.Constant) and value.value is True and _is_literal(site):
         values: dict[str | int, Template] = {0: Template(f'"{_COLLECTIVES}"'), 1: Template('"gloo"')}
-        return Rewrite("gloo is one of the implementations of collectives", SAFE, (EditCall(site.node, values=values),))
+        message = "gloo is one of the implementations of collectives"
+        return Rewrite(message, SAFE, (EditCall(site.node, values=values),), requires=_since(site, _COLLECTIVES))
     statement = site.parent()
     if not isinstance(statement, ast.Expr) or not _is_as_always(option, value) or not site.source.is_pure(value):
         return site.manual(f"{_lost(option)}: {_advice(option)}")
@@ -117,7 +118,13 @@ def _is_literal(site: CallSite) -> bool:
 
 def _renamed(site: CallSite, option: str) -> Reports:
     new = _RENAMED[option]
-    return Rewrite(f"{option} is {new} now", SAFE, (EditCall(site.node, values={0: Template(f'"{new}"')}),))
+    change = EditCall(site.node, values={0: Template(f'"{new}"')})
+    return Rewrite(f"{option} is {new} now", SAFE, (change,), requires=_since(site, new))
+
+
+def _since(site: Site, option: str) -> str:
+    """The first JAX with the option."""
+    return str(site.source.facts.history.since(f"flags.{option}") or "")
 
 
 def _has_successor(site: Site, option: str) -> bool:
