@@ -66,7 +66,9 @@ def use(site: NameSite) -> Reports:
     return Rewrite(f"{_MESSAGE}, assuming that {doubt}", REVIEW, ())
 
 
-codemod.rename({_OLD: _NEW}, handler=use)
+codemod.rename(
+    {_OLD: _NEW}, handler=use, passed_on="modules that take shard_map from here give mesh and specs by keyword, and no check_rep"
+)
 
 
 @codemod.call(_NEW)

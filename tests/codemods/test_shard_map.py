@@ -182,3 +182,11 @@ def test_what_loops_carry_in_old_programs(call: str, origin: str | None, told: b
     settings = Settings(target=known_newest(), select=frozenset([NAME]), origin=age)
     result = rewrite_source(f"{HEAD}import jax.numpy as jnp\n{LOOP}h = {call}\n".encode(), settings)
     assert [f.severity for f in result.findings if "carries" in f.message] == [Severity.LOW] * told
+
+
+def test_name_that_other_modules_take_from_here() -> None:
+    before = "from jax.experimental.shard_map import shard_map\n__all__ = ['shard_map']\n"
+    result = rewritten(before, before.replace("jax.experimental.shard_map", "jax"), select=NAME)
+    (finding,) = applied(result)
+    assert finding.applicability is Applicability.REVIEW
+    assert "give mesh and specs by keyword" in finding.message
