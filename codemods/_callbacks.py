@@ -141,6 +141,8 @@ def is_visibly_pure(source: Source, node: ast.expr, depth: int = 0) -> bool:
     function = function_of(source, node)
     if function is None or depth > 2:
         return False
+    if not all(isinstance(d, ast.Constant) for d in [*function.args.defaults, *filter(None, function.args.kw_defaults)]):
+        return False
     own = {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)}
     nodes = body_of(function)
     local = own | {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
@@ -161,7 +163,8 @@ def _is_harmless(source: Source, node: ast.AST, own: set[str], local: set[str], 
     if isinstance(node, ast.FunctionDef):
         return False
     if isinstance(node, ast.Call):
-        return isinstance(node.func, (ast.Name, ast.Attribute))
+        named = isinstance(node.func, ast.Name) and node.func.id not in local
+        return (named or isinstance(node.func, ast.Attribute)) and all(k.arg != "out" for k in node.keywords)
     return not (isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant))
 
 
@@ -181,9 +184,19 @@ def _is_constant(source: Source, node: ast.Name, depth: int) -> bool:
         return node.id in _BUILTINS and hasattr(builtins, node.id)
     if len(bindings) > 1:
         return False
-    if bindings[0].kind == "param" or isinstance(bindings[0].value, ast.Constant):
+    if isinstance(bindings[0].value, ast.Constant):
         return True
+    if bindings[0].kind == "param":
+        return _is_read_only(source, node)
     return is_visibly_pure(source, node, depth + 1)
+
+
+def _is_read_only(source: Source, node: ast.Name) -> bool:
+    """Whether nothing but the value, the shape or the type of a parameter from around is asked for."""
+    around = source.parent(node)
+    if isinstance(around, ast.Attribute):
+        return around.attr in ("shape", "dtype", "ndim", "size")
+    return not (isinstance(around, ast.Call) and around.func is node) and not isinstance(around, ast.Subscript)
 
 
 def _is_pure_name(qualified: str | None) -> bool:

@@ -163,6 +163,55 @@ def test_rewritten(before: str, after: str) -> None:
     rewritten(HEAD + before + "\n", wanted + after.replace("jax.experimental.io_callback", "io_callback") + "\n", **SELECT)
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param("def w(fn, x): return hcb.call(lambda v: fn(v), x, result_shape=x)\n", id="unknown-function-called"),
+        pytest.param("y = hcb.call(lambda f: f(), x, result_shape=x)\n", id="argument-called"),
+        pytest.param("def w(cache, x): return hcb.call(lambda v: cache[int(v)], x, result_shape=x)\n", id="state-of-a-closure"),
+        pytest.param(
+            "def w(c, x): return hcb.call(lambda v: np.asarray(c.get(1)), x, result_shape=x)\n", id="method-of-a-closure"
+        ),
+        pytest.param("def f(v, acc=[]): return np.asarray(acc)\ny = hcb.call(f, x, result_shape=x)\n", id="mutable-default"),
+        pytest.param(
+            "buf = np.zeros(3)\ny = hcb.call(lambda v: np.add(v, 1, out=buf), x, result_shape=x)\n", id="written-elsewhere"
+        ),
+        pytest.param("y = hcb.call(lambda v: np.add(v, 1, out=v), x, result_shape=x)\n", id="written-into-the-argument"),
+        pytest.param(
+            "rng = np.random.default_rng(0)\ny = hcb.call(lambda v: rng.normal(size=3), x, result_shape=x)\n", id="generator"
+        ),
+        pytest.param("log = []\ny = hcb.call(lambda v: (log.append(v), v)[1], x, result_shape=x)\n", id="appended"),
+        pytest.param("N = 3\nN = 4\ny = hcb.call(lambda v: np.asarray(v) * N, x, result_shape=x)\n", id="global-bound-twice"),
+        pytest.param(
+            "def h(v):\n    print(v)\n    return v\ny = hcb.call(lambda v: h(v), x, result_shape=x)\n", id="helper-that-prints"
+        ),
+        pytest.param("@cached\ndef f(v): return np.sin(v)\ny = hcb.call(f, x, result_shape=x)\n", id="decorated"),
+        pytest.param("y = hcb.call(lambda v: np.save('f', v), x, result_shape=x)\n", id="written-to-disk"),
+        pytest.param("def f(v): return np.asarray(open('f').read())\ny = hcb.call(f, x, result_shape=x)\n", id="read-from-disk"),
+    ],
+)
+def test_what_may_have_effects_is_no_pure_callback(source: str) -> None:
+    (found,) = findings(HEAD + source, **SELECT)
+    assert "io_callback(" in found.after
+    assert "pure_callback(" not in found.after
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param(
+            "def w(x, n): return hcb.call(lambda v: (np.sin(v) * n).astype(x.dtype), x, result_shape=x)\n", id="closure"
+        ),
+        pytest.param("N = 3\ny = hcb.call(lambda v: np.asarray(v) * N, x, result_shape=x)\n", id="constant"),
+        pytest.param("def h(v): return np.cos(v)\ny = hcb.call(lambda v: h(v), x, result_shape=x)\n", id="helper"),
+        pytest.param("y = hcb.call(lambda v: np.array([np.sin(u) for u in v]), x, result_shape=x)\n", id="comprehension"),
+    ],
+)
+def test_what_only_computes_is_a_pure_callback(source: str) -> None:
+    (found,) = findings(HEAD + source, **SELECT)
+    assert "pure_callback(" in found.after
+
+
 def test_literal_brace_before_the_first_field_is_printed_by_python() -> None:
     rewritten(
         HEAD + 'hcb.id_print({"a": x})\n',
