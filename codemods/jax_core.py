@@ -40,8 +40,22 @@ def _typed(site: NameSite) -> Reports:
     return None
 
 
+def _made(site: NameSite) -> Reports:
+    """The arguments of these classes are not what they were."""
+    call = site.parent()
+    if not isinstance(call, ast.Call) or call.func is not site.node:
+        return None
+    name = site.symbol.rpartition(".")[2]
+    if name == "Var" and (len(call.args) != 1 or call.keywords):
+        return site.manual("a variable is made of its type alone today: jax.extend.core.Var(aval)")
+    message = f"{name} is made here: see whether its arguments are those of today's class"
+    return Rewrite(message, REVIEW, ()) if name == "JaxprEqn" or call.keywords else None
+
+
+_MADE = ("jax.core.ClosedJaxpr", "jax.core.JaxprEqn", "jax.core.Var")
 _MOVES = {old: new for old, new in history().moves("jax-core").items() if old not in _MODULES}
 codemod.rename(_MOVES)
+codemod.rename({name: _MOVES[name] for name in _MADE}, handler=_made)
 codemod.rename({"jax.core.get_aval": _MOVES["jax.core.get_aval"]}, handler=_typed)
 for _old, _new in _MODULES.items():
     codemod.rename({_old: _new}, handler=member_moves(_new))

@@ -44,6 +44,8 @@ _SHORT = {
     "jax.pxla": "jax.interpreters.pxla",
     "jax.partial_eval": "jax.interpreters.partial_eval",
 }
+_ELSEWHERE = {"jax.experimental.sharding": "jax.sharding"}
+"""Modules whose members other codemods know."""
 _NOTHING = ("jax.cloud_tpu_init.cloud_tpu_init", "jax.tools.colab_tpu.setup_tpu")
 
 
@@ -77,7 +79,7 @@ _CAREFUL = {
 _PLAIN = {
     old: new
     for old, new in _MOVES.items()
-    if old not in _CAREFUL and not any(old == m or old.startswith(f"{m}.") for m in (*_WHOLE, *_SHORT))
+    if old not in _CAREFUL and not any(old == m or old.startswith(f"{m}.") for m in (*_WHOLE, *_SHORT, *_ELSEWHERE))
 }
 codemod.rename(_PLAIN)
 for _old, _handler in _CAREFUL.items():
@@ -85,6 +87,8 @@ for _old, _handler in _CAREFUL.items():
         codemod.rename({_old: _MOVES[_old]}, handler=_handler)
 for _old, _new in _WHOLE.items():
     move_module(codemod, _old, _new, _MOVES)
+for _old, _new in _ELSEWHERE.items():
+    codemod.rename({_old: _new}, handler=member_moves(_new, quiet=True))
 for _old, _new in _SHORT.items():
     codemod.rename({_old: _new}, handler=member_moves(_new, _shortened(_old, _new), quiet=True))
     codemod.rename(_shortened(_old, _new))
@@ -93,6 +97,14 @@ codemod.rename(
      if entry.alive and history().entry(f"jax.ad.{name}") is None}
 )  # fmt: skip
 _safe_zip.register(codemod, "jax.util", "jax.api")
+
+
+@codemod.call("jax.extend.ffi.ffi_call", "jax.ffi.ffi_call")
+def ffi_call(site: CallSite) -> Reports:
+    """Before 0.4.38 it took the operands, since then it gives a function of them."""
+    if site.has_star() or len(site.positional()) > 2:
+        return site.manual("jax.ffi.ffi_call(name, result) gives a function since 0.4.38: call that with operands and attributes")
+    return None
 
 
 @codemod.call("jax.host_ids")

@@ -143,7 +143,7 @@ def _imports(
             if entry is None:
                 continue
             codemod, move, moved = entry
-            if _no_common_spelling(source, move, target):
+            if _no_common_spelling(source, move, target) or _path_stays(statement, move, uses):
                 continue
             own = by_binding.get(alias, [])
             manual = any(isinstance(report, Manual) for use in own for report in use.reports)
@@ -157,6 +157,14 @@ def _imports(
         if groups:
             yield _import_proposal(source, statement, groups)
     return staying
+
+
+def _path_stays(statement: ast.Import | ast.ImportFrom, move: Move, uses: list[_Use]) -> bool:
+    """Whether ``import a.b`` is needed by a use of ``a.b.c`` that stays as it is."""
+    if isinstance(statement, ast.ImportFrom):
+        return False
+    inside = (u for u in uses if u.found.qualified == move.old or u.found.qualified.startswith(f"{move.old}."))
+    return any(isinstance(report, Manual) for u in inside for report in u.reports)
 
 
 def _by_binding(uses: list[_Use]) -> dict[ast.AST, list[_Use]]:
