@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 
-from jaxmigrate.codemod import CallSite, Template
+from jaxmigrate.codemod import REVIEW, CallSite, Codemod, NameSite, Reports, Rewrite, Template
 from jaxmigrate.model import Version
 
 
@@ -42,3 +43,29 @@ def argument(site: CallSite, position: int, name: str) -> ast.expr | None:
     if len(positional) > position:
         return positional[position]
     return found.value if found else None
+
+
+def passed_on(codemod: Codemod, table: Mapping[str, str]) -> None:
+    """Let a codemod of calls write functions for its names where they are passed on: old name -> template."""
+
+    @codemod.name_(*table)
+    def value(site: NameSite) -> Reports:
+        template, parent = table[site.symbol], site.parent()
+        if site.quoted or not site.direct or site.role not in ("value", "alias"):
+            return None
+        if isinstance(parent, ast.Call) and parent.args[:1] == [site.node] and _is_partial(site, parent):
+            return None
+        new = _names(template)[-1]
+        since = site.source.facts.since_of(new)
+        if since is not None and since > site.target:
+            return None
+        return Rewrite(f"{site.symbol} is gone; this does the same with {new}", REVIEW, (site.replace(template),))
+
+
+def _is_partial(site: NameSite, call: ast.Call) -> bool:
+    return site.source.resolve(call.func) == "functools.partial"
+
+
+def _names(template: str) -> list[str]:
+    """The names that a template spells."""
+    return re.findall(r"\{([\w.]+)\}", template)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from jaxmigrate.codemod import REVIEW, SAFE, CallSite, Codemod, EditCall, ReplaceExpr, Reports, Rewrite, Template
 from jaxmigrate.registry import history
-from jaxmigrate_codemods._calls import no_common_spelling, rewritten
+from jaxmigrate_codemods._calls import no_common_spelling, passed_on, rewritten
 
 codemod = Codemod(
     "function-names",
@@ -74,3 +74,6 @@ def sph_harm(site: CallSite) -> Reports:
     pure = all(map(site.source.is_pure, bound.values()))
     note = "" if pure else "; its arguments are evaluated in another order"
     return Rewrite(message + note, SAFE if pure else REVIEW, (site.replace(template, **bound),))
+
+
+passed_on(codemod, {"jax.random.shuffle": "{functools.partial}({jax.random.permutation}, independent=True)"})

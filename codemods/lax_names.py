@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from jaxmigrate.codemod import REVIEW, SAFE, CallSite, Codemod, EditCall, Reports, Rewrite, Template
 from jaxmigrate.registry import history
-from jaxmigrate_codemods._calls import argument, no_common_spelling
+from jaxmigrate_codemods._calls import argument, no_common_spelling, passed_on
 
 codemod = Codemod(
     "lax-names",
@@ -44,3 +44,6 @@ def pvary(site: CallSite) -> Reports:
         return site.manual('jax.lax.pvary(x, axes) is jax.lax.pcast(x, axes, to="varying")')
     edit = EditCall(site.node, Template("{jax.lax.pcast}"), append=(("to", Template('"varying"')),))
     return Rewrite('jax.lax.pvary(x, axes) is jax.lax.pcast(x, axes, to="varying")', SAFE, (edit,))
+
+
+passed_on(codemod, {"jax.lax.pvary": '{functools.partial}({jax.lax.pcast}, to="varying")'})

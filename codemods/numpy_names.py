@@ -9,7 +9,7 @@ import ast
 
 from jaxmigrate.codemod import REVIEW, SAFE, CallSite, Codemod, EditCall, NameSite, ReplaceExpr, Reports, Rewrite, Template
 from jaxmigrate.registry import history
-from jaxmigrate_codemods._calls import argument, rewritten
+from jaxmigrate_codemods._calls import argument, passed_on, rewritten
 
 codemod = Codemod(
     "numpy-names",
@@ -109,3 +109,13 @@ def issubsctype(site: CallSite) -> Reports:
     assumed = "" if known else f"; {site.text(first)} is taken to be an array"
     edit = EditCall(site.node, Template("{jax.numpy.issubdtype}"), values={0: dtype.new})
     return Rewrite(f"jax.numpy.issubsctype is issubdtype of the type{assumed}", SAFE if known else REVIEW, (edit,))
+
+
+passed_on(
+    codemod,
+    {
+        "jax.numpy.in1d": "lambda ar1, ar2, **more: {jax.numpy.isin}(ar1, ar2, **more).ravel()",
+        "jax.numpy.msort": "{functools.partial}({jax.numpy.sort}, axis=0)",
+        "jax.numpy.asfarray": "{functools.partial}({jax.numpy.asarray}, dtype=float)",
+    },
+)

@@ -49,6 +49,15 @@ def test_rewritten(before: str, after: str) -> None:
     rewritten(f"{head}y = {before}\n", f"{head}y = {after}\n", select=SELECT)
 
 
+def test_a_function_that_is_passed_on() -> None:
+    rewritten(
+        "from functools import partial\nfrom jax import random, vmap\ny = vmap(random.shuffle)(keys, xs)\n",
+        "from functools import partial\nfrom jax import random, vmap\n"
+        "y = vmap(partial(random.permutation, independent=True))(keys, xs)\n",
+        select=SELECT,
+    )
+
+
 def test_a_name_that_others_import_from_here_stays() -> None:
     rewritten(
         "from jax.nn import normalize\n__all__ = ['normalize']\n",

@@ -60,6 +60,15 @@ def test_rewritten(before: str, after: str) -> None:
     rewritten(f"import jax.numpy as jnp\ny = {before}\n", f"import jax.numpy as jnp\ny = {after}\n", select=SELECT)
 
 
+def test_functions_that_are_passed_on() -> None:
+    rewritten(
+        "from functools import partial\nimport jax.numpy as jnp\ny = map(jnp.msort, xs), f(jnp.in1d)\n",
+        "from functools import partial\nimport jax.numpy as jnp\n"
+        "y = map(partial(jnp.sort, axis=0), xs), f(lambda ar1, ar2, **more: jnp.isin(ar1, ar2, **more).ravel())\n",
+        select=SELECT,
+    )
+
+
 def test_a_builtin_is_not_shadowed() -> None:
     result = run("from jax.numpy import round_, ones\ny = round_(ones(2)), round(1.5)\n", select=SELECT)
     assert "import round" not in result.after.decode()
