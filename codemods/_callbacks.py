@@ -81,7 +81,7 @@ def takes_one(function: Function) -> bool:
     """Whether it can be called with one argument and does not look at what else it could be given."""
     arguments = function.args
     positional = [*arguments.posonlyargs, *arguments.args]
-    if not positional or len(positional) - len(arguments.defaults) > 1:
+    if len(positional) - len(arguments.defaults) > 1 or not (positional or arguments.vararg):
         return False
     if any(default is None for default in arguments.kw_defaults):
         return False

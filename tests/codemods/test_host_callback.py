@@ -86,6 +86,14 @@ def test_reported_and_kept(source: str, expected: list[str]) -> None:
             id="lambda-that-looks-at-its-transforms",
         ),
         pytest.param(
+            "hcb.id_tap(lambda *_: g(), x)", "jax.debug.callback(lambda *_: g(), x, ordered=True)", id="lambda-of-anything"
+        ),
+        pytest.param(
+            "hcb.id_tap(lambda *a: g(a), x)",
+            "jax.debug.callback(lambda arg: (lambda *a: g(a))(arg, ()), x, ordered=True)",
+            id="lambda-that-counts-its-arguments",
+        ),
+        pytest.param(
             "if debug: y = hcb.id_tap(g, x)",
             "if debug: y = (jax.debug.callback(lambda arg: g(arg, ()), x, ordered=True), x)[1]",
             id="no-second-statement-behind-a-colon",
