@@ -14,7 +14,7 @@ import jax
 from jax._src import core, source_info_util
 from jax.experimental import multihost_utils
 
-from . import aliases, arrays, flags, hostlocal, keywords, live, modules, multihost, objects, resources, state
+from . import aliases, arrays, behaviour, flags, hostlocal, keywords, live, modules, multihost, objects, resources, state
 from .journal import Journal
 
 _journals: list[tuple[Journal, state.Version, bool, bool]] = []
@@ -62,6 +62,7 @@ def _apply(journal: Journal) -> None:
         journal.attribute(multihost_utils, name, function)
     live.install(journal)
     keywords.install(journal)
+    behaviour.install(journal)
     _quiet_mesh(journal)
     _equal_tuples(journal)
     _stay_unseen(journal)
