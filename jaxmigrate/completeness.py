@@ -198,8 +198,15 @@ class _Look:
         for statement in self.source.imports:
             if isinstance(statement, ast.ImportFrom) and statement.names[0].name == "*":
                 continue
-            for alias in statement.names:
-                yield from self._import(statement, alias)
+            found = [(alias, p) for alias in statement.names for p in self._import(statement, alias)]
+            drop = frozenset(local_name(alias) for alias, proposal in found if self._is_left_over(proposal, statement, alias))
+            for alias, proposal in found:
+                if local_name(alias) in drop:  # all that go go together
+                    proposal.changes, proposal.applicability = (MoveImport(statement, (), drop),), Applicability.REVIEW
+                    proposal.message += "; this file does not use it"
+                elif lines := self._lines(statement, alias):
+                    proposal.message += f"; used in line {lines}"
+                yield proposal
 
     def _import(self, statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> Iterator[Proposal]:
         source = self.source
@@ -210,19 +217,17 @@ class _Look:
             verdict = self.judged(qualified) or self.judged(qualified.rpartition(".")[0], as_module=True)
         if verdict is None or self.covered.alias(statement, alias, qualified):
             return
-        symbol = verdict.symbol if verdict.fate is Fate.GONE else verdict.root
-        message = self.message(verdict, qualified)
-        if verdict.fate in (Fate.GONE, Fate.PRIVATE) and self._is_left_over(statement, alias):
-            change = MoveImport(statement, (), frozenset({local_name(alias)}))
-            message = f"{message}; this file does not use it"
-            yield Proposal(REMOVED, alias, message, Applicability.REVIEW, (change,), symbol)
-            return
-        lines = self._lines(statement, alias)
-        yield self.proposal(alias, verdict, message + (f"; used in line {lines}" if lines else ""))
+        yield self.proposal(alias, verdict, self.message(verdict, qualified))
 
-    def _is_left_over(self, statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
+    def _is_left_over(self, proposal: Proposal, statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
+        """Whether a vanished name is imported for nothing."""
+        if not self.source.is_dead(proposal.symbol) or self.source.guard(statement):
+            return False
         source, name = self.source, local_name(alias)
         scope = source.scope(statement)
+        line = source.utf8[source.offset(alias.lineno, 0) :].partition(b"\n")[0]
+        if alias.asname == alias.name or b"noqa" in line:  # passed on, or there on purpose
+            return False
         if is_used(source, alias, statement) or has_stand_in(source, alias, name, scope):
             return False
         return not (scope is source.scope_root and exported(source, name))

@@ -109,10 +109,19 @@ def test_an_import_that_is_not_used_goes() -> None:
     assert [str(f.applicability) for f in result.findings if f.codemod == "removed-names"] == ["review"]
 
 
+def test_imports_that_are_not_used_go_together() -> None:
+    names = ", ".join(f"{name} as a{number}" for number, name in enumerate(["Unit", "unitvar", "unit"] * 10))
+    result = run(f"from jax.core import {names}, Tracer\nTracer\n", select=OURS)
+    assert result.after == b"from jax.core import Tracer\nTracer\n"
+    assert len(result.findings) == 30
+
+
 @pytest.mark.parametrize(
     "source",
     [
         pytest.param("from jax.interpreters import masking\n__all__ = ['masking']\n", id="exported"),
+        pytest.param("from jax.interpreters import masking as masking\n", id="passed-on"),
+        pytest.param("from jax.interpreters import masking  # noqa: F401\n", id="there-on-purpose"),
         pytest.param("try:\n    from jax.interpreters import masking\nexcept ImportError:\n    masking = None\n", id="stand-in"),
     ],
 )
