@@ -365,7 +365,8 @@ class _Look:
         if verdict.fate is Fate.DEPRECATED:
             text = f"{verdict.symbol} is deprecated since JAX {verdict.entry.deprecated}"
             return text + _advised(advice, self.target)
-        return self._gone(verdict, qualified) + _advised(advice, self.target)
+        of = "it" if verdict.symbol == qualified else verdict.symbol
+        return self._gone(verdict, qualified) + _advised(advice, self.target, of)
 
     def _gone(self, verdict: Verdict, qualified: str) -> str:
         assert verdict.entry is not None
@@ -384,11 +385,11 @@ class _Look:
         return f", did you mean {parent}.{near[0]}?" if near else ""
 
 
-def _advised(advice: Advice | None, target: Version) -> str:
-    """What to do instead, after a semicolon; empty when nothing is on record."""
+def _advised(advice: Advice | None, target: Version, of: str = "it") -> str:
+    """What to do instead of a name (`of`), after a semicolon; empty when nothing is on record."""
     if advice is None:
         return ""
     successor = advice.at(target)
-    parts = [f"it is {successor.name} now" if advice.verb == "move" else f"use {successor.name}"] if successor else []
+    parts = [f"{of} is {successor.name} now" if advice.verb == "move" else f"use {successor.name}"] if successor else []
     text = advice.text.removeprefix("?").strip()
     return "".join(f"; {part}" for part in [*parts, *([text] if text else [])])
