@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from jaxmigrate.codemod import REVIEW, CallSite, Change, Codemod, EditCall, FileSite, Report, Reports, Rewrite, Template
 
-from ._changes import ARRAY, argument, before, has_star, kind, resolved_call
+from ._changes import ARRAY, argument, before, has_star, kind
 from ._shapes import shape
 
 if TYPE_CHECKING:
@@ -223,19 +223,29 @@ def _function(site: CallSite) -> ast.FunctionDef | None:
     return found if isinstance(found, ast.FunctionDef) and not found.decorator_list else None
 
 
-@codemod.call("jax.dlpack.from_dlpack", "jax.numpy.from_dlpack")
-@before("0.7.2")
+@codemod.call("jax.dlpack.from_dlpack")
 def capsules(site: CallSite) -> Reports:
-    """``from_dlpack(to_dlpack(x))``: the array itself is taken, and no capsule."""
-    if site.partial or not site.node.args:
+    """``from_dlpack(to_dlpack(x))``: the array itself is taken, and no capsule, which is an error whatever the program's age."""
+    if site.partial or not site.node.args or (array := _capsule_of(site.source, site.node.args[0])) is None:
         return None
-    made = resolved_call(site.source, site.node.args[0])
-    if made is None or made[0].rpartition(".")[2] != "to_dlpack" or len(made[1].args) != 1 or has_star(made[1]):
+    message = "from_dlpack takes the array itself and no capsule since 0.7.2"
+    if site.node.args[0] is not site.source.value_of(site.node.args[0]):
+        return site.manual(f"{message}: leave out to_dlpack")
+    if not site.target_has("0.4.16"):
+        return site.manual(f"{message}; before 0.4.16 it took capsules only: choose by version")
+    return Rewrite(message, REVIEW, (site.replace("{x}", site.node.args[0], x=array),))
+
+
+def _capsule_of(source: Source, node: ast.expr) -> ast.expr | None:
+    """The array of ``to_dlpack(x)``, ``x.__dlpack__()`` and ``x.toDlpack()``."""
+    made = source.value_of(node)
+    if not isinstance(made, ast.Call) or has_star(made):
         return None
-    if site.node.args[0] is not made[1]:
-        return site.manual("from_dlpack takes the array itself and no capsule since 0.7.2: leave out to_dlpack")
-    change = site.replace("{x}", made[1], x=made[1].args[0])
-    return Rewrite("from_dlpack takes the array itself and no capsule since 0.7.2", REVIEW, (change,))
+    named = (source.resolve(made.func) or "").rpartition(".")[2]
+    if named == "to_dlpack":
+        return made.args[0] if len(made.args) == 1 else None
+    is_method = isinstance(made.func, ast.Attribute) and made.func.attr in ("__dlpack__", "toDlpack")
+    return made.func.value if isinstance(made.func, ast.Attribute) and is_method and not made.args and not made.keywords else None
 
 
 @codemod.call("jax.numpy.cross")

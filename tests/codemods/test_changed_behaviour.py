@@ -184,7 +184,6 @@ def test_names_of_other_codemods_are_not_mistaken_for_what_was_written() -> None
         ("stricter-arguments", "0.8.0", "jnp.sum(x, where=jnp.array([1, 0]))"),
         ("stricter-arguments", "0.3.25", "jax.sharding.Mesh(d, 'xy')"),
         ("stricter-arguments", "0.4.27", "@jax.jit\ndef g(): pass\ndef f(a): pass\njax.jit(f, static_argnames='b')"),
-        ("stricter-arguments", "0.7.2", "import torch\njax.dlpack.from_dlpack(torch.utils.dlpack.to_dlpack(x))"),
         ("stricter-arguments", "0.12.0", "jnp.cross(jnp.ones(2), jnp.ones(2))"),
         ("stricter-arguments", "0.4.33", "jnp.hypot(jnp.array([1j]), 2.0)"),
         ("changed-results", "0.5.0", "jnp.linalg.solve(jnp.ones((3, 2, 2)), jnp.ones((3, 2)))"),
@@ -238,6 +237,16 @@ def test_only_programs_older_than_the_change_are_concerned(codemod: str, release
 def test_rewritten(codemod: str, before: str, after: str) -> None:
     head = HEAD.replace("PartitionSpec as P", "PartitionSpec as P, AxisType") + "import torch.utils.dlpack as t\n"
     rewritten(f"{head}y = {before}\n", f"{head}y = {after}\n", select=codemod, origin="0.2.0", allowed="unsafe")
+
+
+def test_capsules_are_errors_whatever_the_age_of_the_program() -> None:
+    head = "import torch.utils.dlpack as t\nimport jax.dlpack\n"
+    for capsule in ("t.to_dlpack(x)", "x.__dlpack__()", "x.toDlpack()", "jax.dlpack.to_dlpack(x)"):
+        before = f"{head}y = jax.dlpack.from_dlpack({capsule})\n"
+        rewritten(before, f"{head}y = jax.dlpack.from_dlpack(x)\n", select="stricter-arguments")
+        unchanged(before, select="stricter-arguments", target="0.4.13", findings=["choose by version"])
+    named = f"{head}c = t.to_dlpack(x)\ny = jax.dlpack.from_dlpack(c)\n"
+    unchanged(named, select="stricter-arguments", findings=["leave out to_dlpack"])
 
 
 def test_places_of_a_file_are_counted_in_one_finding() -> None:
