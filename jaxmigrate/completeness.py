@@ -289,9 +289,15 @@ class _Look:
         return _Place(node, qualified, base) if base is not None else None
 
     def _patched(self) -> frozenset[str]:
-        """Names of the library that this file assigns."""
-        nodes = (n for nodes in self.source.by_attribute.values() for n in nodes if not isinstance(n.ctx, ast.Load))
-        return frozenset(q for n in nodes if (q := self.source.resolve(n)))
+        """Names of the library to which the project assigns."""
+        source = self.source
+        nodes = (n for nodes in source.by_attribute.values() for n in nodes if not isinstance(n.ctx, ast.Load))
+        found = {q for n in nodes if (q := source.resolve(n))}
+        for name in source.strings:
+            call = source.parent(name)
+            if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "setattr" and call.args[1:2] == [name]:
+                found.add(f"{source.resolve(call.args[0])}.{name.value!s}")
+        return source.index.patched | found
 
     def strings(self) -> Iterator[Proposal]:
         """Names in strings: of ``getattr(jax, "name")``, ``hasattr(jax, "name")`` and ``import_module("jax.name")``."""

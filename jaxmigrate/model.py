@@ -198,3 +198,5 @@ class ProjectIndex:
     """Module name -> public name -> qualified name of the JAX object it is bound to."""
     consumed: dict[str, frozenset[str]] = field(default_factory=dict)
     """Module name -> names that other modules of the tree import from it."""
+    patched: frozenset[str] = frozenset()
+    """Names of the library to which some module of the tree assigns."""

@@ -10,7 +10,7 @@ import itertools
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from jaxmigrate.discovery import PYTHON, discover, git_root, kind_of
@@ -29,6 +29,7 @@ _BOUND = re.compile(
     rb"|^[ \t]*(?:(?:if|elif|else|try|except|with|for)\b[^\n:]*:[ \t]*)?([A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=(?!=)",
     re.MULTILINE,
 )
+_PATCH = re.compile(rb"^[ \t]*([A-Za-z_]\w*)((?:\.\w+)+)[ \t]*=(?!=)|\bsetattr\(\s*([\w.]+)\s*,\s*['\"](\w+)['\"]", re.MULTILINE)
 _WORD = re.compile(rb"\w+")
 _COMMENT = re.compile(rb"#[^\n]*")
 _NEVER_OURS = sys.stdlib_module_names | {"jax", "jaxlib", "numpy", "scipy"}
@@ -119,6 +120,8 @@ class Indexer:
         self._taken: set[_Taken] = set()
         self._aliases: dict[tuple[str, str], list[str]] = {}
         self._followed: set[str] = set()
+        self._patched: set[str] = set()
+        """Names of the library that some module assigns."""
 
     def add(self, path: str, data: bytes) -> None:
         """Learn what the file takes from others, and what others may take from it."""
@@ -136,6 +139,7 @@ class Indexer:
         named = {i.local: i.qualified for i in imports if i.local} | {"jax": "jax"}
         named |= {alias: _join(named[first], rest) for alias, first, rest in _top_aliases(data) if first in named}
         self._note(name, {n for n, q in named.items() if q.startswith("jax.") and self._matters(_bytes(q))})
+        self._patched |= {q for q in _patches(data, named) if q.startswith("jax.")}
         self._passed[name] = [
             (local, *qualified.rpartition(".")[::2]) for local, qualified in named.items() if _root(qualified) not in _NEVER_OURS
         ] + [("*", i.module, "*") for i in imports if i.name == "*"]
@@ -253,7 +257,8 @@ class Indexer:
             for module in self._modules(taken.module):
                 all_names = {*exports.get(module, ()), *self._legacy.get(module, ())}
                 consumed.setdefault(module, set()).update(all_names if taken.name == "*" else (taken.name,))
-        return ProjectIndex(exports, {module: frozenset(names) for module, names in consumed.items() if names})
+        taken_names = {module: frozenset(names) for module, names in consumed.items() if names}
+        return ProjectIndex(exports, taken_names, frozenset(self._patched))
 
     def _take_attributes(self) -> None:
         """``compat.DeviceArray`` takes a name as ``from compat import DeviceArray`` does."""
@@ -357,6 +362,14 @@ def _root(name: str) -> str:
 
 def _join(name: str, rest: str) -> str:
     return f"{name}.{rest}" if rest else name
+
+
+def _patches(data: bytes, named: Mapping[str, str]) -> Iterator[str]:
+    """The qualified names that ``jax.core.x = ...`` and ``setattr(jax.core, "x", ...)`` give a value."""
+    for first, rest, owner, name in _PATCH.findall(data):
+        first, _, inner = (first + rest if first else owner + b"." + name).decode().partition(".")
+        if first in named:
+            yield f"{named[first]}.{inner}"
 
 
 def _top_aliases(data: bytes) -> Iterator[tuple[str, str, str]]:

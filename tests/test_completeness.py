@@ -30,6 +30,7 @@ LEFT_ALONE = {
     "another_library": "import numpy as np, torch\nnp.foo\ntorch.jax.curry\n",
     "module_that_the_file_patches": "import jax\njax.new_thing = 3\njax.new_thing\n",
     "gone_name_that_the_file_puts_back": "import jax\njax.curry = mine\njax.curry(f)\n",
+    "name_that_the_file_sets": "import jax\nsetattr(jax.core, 'new_thing', f)\njax.core.new_thing\n",
     "attribute_of_a_value": "import jax\nx = jax.numpy.zeros(3)\nx.curry\nx.jax.curry\n",
     "comment_and_docstring": '"""See jax.curry."""\n# jax.curry\n',
     "string_that_is_data": "import jax\nNAMES = ['jax.curry', 'curry']\n",
@@ -212,6 +213,12 @@ def test_what_a_codemod_speaks_of_is_not_said_twice() -> None:
 def test_a_re_export_is_reported_where_it_is_made() -> None:
     index = ProjectIndex(exports={"lib.compat": {"curry": "jax.curry"}})
     assert not said("from lib.compat import curry\ncurry(f)\n", module="lib.use", index=index)
+
+
+def test_what_another_module_of_the_project_puts_there_is_there() -> None:
+    source = "import jax\njax.new_thing\n"
+    assert said(source)
+    assert not said(source, index=ProjectIndex(patched=frozenset({"jax.new_thing"})))
 
 
 def test_what_a_result_needs_is_that_of_its_youngest_living_name() -> None:

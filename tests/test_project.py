@@ -199,3 +199,8 @@ def test_names_assigned_from_jax_are_passed_on_too(tmp_path: Path) -> None:
         "p/b.py": "from .types import Called\n",
     }
     assert takers(tmp_path, files, {"p/types.py"}) == {"p/a.py"}
+
+
+def test_names_of_the_library_that_a_module_assigns_are_known(build: Build) -> None:
+    text = "import jax\nfrom jax import core as c\njax.new = 1\nif x:\n    c.other = 2\nsetattr(jax.nn, 'third', f)\nx.y = 3\njax.no == 4\n"
+    assert build({"a.py": text}).patched == {"jax.new", "jax.core.other", "jax.nn.third"}
