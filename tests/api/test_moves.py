@@ -42,6 +42,9 @@ def meaning(text: str) -> str:
 def test_a_moved_name_is_there_from_the_target_on(target: str, style: str) -> None:
     wrong, moved = [], 0
     for symbol in MOVES:
+        entry = history().entry(symbol)
+        if entry is not None and entry.ranges[0].first > Version.parse(target):
+            continue  # no program for that target can use it
         module, _, name = symbol.rpartition(".")
         result = rewrite_source(STYLES[style].format(module=module, name=name).encode(), Settings(target=Version.parse(target)))
         if result.status is not Status.REWRITTEN or any("newer than the target" in f.message for f in result.findings):
@@ -52,4 +55,4 @@ def test_a_moved_name_is_there_from_the_target_on(target: str, style: str) -> No
         moved += new != symbol
         wrong += [f"{symbol} -> {new}: not in {', '.join(lacking)}"] if lacking and new != symbol else []
     assert wrong == []
-    assert moved > 0.9 * len(MOVES) or target != VERSIONS[-1]
+    assert moved > 0.5 * len(MOVES)
