@@ -15,14 +15,15 @@ Moves = Mapping[str, tuple[Successor, ...]]
 def move_module(codemod: Codemod, old: str, new: str, moves: Moves, besides: Container[str] = ()) -> None:
     """Move a module and its members; those that went elsewhere than `new` are moved one by one."""
     members = {name: found for name, found in moves.items() if name.startswith(f"{old}.")}
-    along = {name: found for name, found in members.items() if _goes_along(name, found, new)}
+    along = {name: found for name, found in members.items() if _goes_along(found, new + name.removeprefix(old))}
     codemod.rename(along, handler=_follows)
     codemod.rename({name: found for name, found in members.items() if name not in along})
     codemod.rename({old: moves.get(old, new)}, handler=member_moves(new, besides))
 
 
-def _goes_along(name: str, found: tuple[Successor, ...], new: str) -> bool:
-    return bool(found) and found[0].name == f"{new}.{name.rpartition('.')[2]}"
+def _goes_along(found: tuple[Successor, ...], new: str) -> bool:
+    """Whether a member keeps its name in the new home."""
+    return bool(found) and found[0].name == new
 
 
 def _follows(site: NameSite) -> Reports:
@@ -41,14 +42,13 @@ def member_moves(new: str, besides: Container[str] = (), *, quiet: bool = False)
         if not isinstance(attribute, ast.Attribute):
             return site.manual(_PATCHED) if _is_patched(site) else None
         known = site.source.facts.history
-        old = f"{site.symbol}.{attribute.attr}"
-        if old in besides or _went_elsewhere(known, old, new):
+        member = _member(site, attribute, new)
+        old = f"{site.symbol}.{member}"
+        if old in besides or _went_elsewhere(known, old, f"{new}.{member}"):
             return ()
-        since = known.since(f"{new}.{attribute.attr}")
+        since = known.since(f"{new}.{member}")
         if since is not None and since > site.target:
-            return site.manual(
-                f"{old} is {new}.{attribute.attr} since {since}, after the target {site.target}: choose by version"
-            )
+            return site.manual(f"{old} is {new}.{member} since {since}, after the target {site.target}: choose by version")
         if since is not None:
             return None
         return () if quiet else site.manual(_lost(known, old, new))
@@ -64,12 +64,20 @@ def _is_patched(site: NameSite) -> bool:
     return site.text(call.func).rpartition(".")[2] in ("object", "setattr", "delattr", "multiple")
 
 
+def _member(site: NameSite, attribute: ast.Attribute, new: str) -> str:
+    """The name that is asked for, through submodules: ``linalg.norm``."""
+    name, around = attribute.attr, site.source.parent(attribute)
+    while site.source.facts.history.is_module(f"{new}.{name}") and isinstance(around, ast.Attribute):
+        name, around = f"{name}.{around.attr}", site.source.parent(around)
+    return name
+
+
 def _went_elsewhere(known: History, name: str, new: str) -> bool:
-    """Whether the tables of successors speak of this very name, and of another place."""
+    """Whether the tables of successors speak of this very name, and of another place than `new`."""
     advice = known.advices.get(name)
     if advice is None or (advice.verb == "none" and not advice.successors):
         return False
-    return not _goes_along(name, advice.successors, new)
+    return not _goes_along(advice.successors, new)
 
 
 def _lost(known: History, old: str, new: str) -> str:
