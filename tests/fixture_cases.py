@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -27,7 +26,7 @@ class Case:
     """The JAX that before.py was written for, where it does not tell."""
     verify: str
     """Why runs of the two programs differ; empty where they are equivalent."""
-    not_on: Mapping[str, str]
+    not_on: tuple[tuple[str, str], ...]
     """Targets on whose JAX the result does not run, and why that is no fault."""
     before: bytes = field(repr=False)
     """The legacy program."""
@@ -67,7 +66,7 @@ def load(folder: Path) -> Case:
     )
     programs = [(folder / name).read_bytes() if (folder / name).exists() else b"" for name in ("before.py", "after.py")]
     expect, devices, executable = tuple(table.get("expect", ())), table.get("devices", 8), table.get("executable", True)
-    legacy, verify, not_on = table.get("legacy", "auto"), table.get("verify", ""), table.get("not_on", {})
+    legacy, verify, not_on = table.get("legacy", "auto"), table.get("verify", ""), tuple(table.get("not_on", {}).items())
     return Case(folder, settings, expect, devices, executable, legacy, verify, not_on, *programs)
 
 
