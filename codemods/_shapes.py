@@ -19,7 +19,7 @@ _SHAPED = {
     **dict.fromkeys(("jax.numpy.zeros", "jax.numpy.ones", "jax.numpy.empty", "jax.numpy.full"), 0),
     **{f"jax.random.{name}": 1 for name in
        ("uniform", "normal", "randint", "laplace", "gumbel", "cauchy", "logistic", "rademacher", "exponential", "bits")},
-    **{f"jax.random.{name}": 2 for name in ("bernoulli", "choice")},
+    "jax.random.bernoulli": 2,
     "jax.random.truncated_normal": 3,
 }  # fmt: skip
 """Function -> position of its parameter `shape`."""
@@ -29,7 +29,7 @@ _SAME = frozenset(
     for name in ("zeros_like", "ones_like", "empty_like", "abs", "exp", "log", "sqrt", "square", "sin", "cos", "tanh", "negative")
 )
 _REDUCED = frozenset({"sum", "mean", "max", "min", "prod", "std", "var", "all", "any", "argmax", "argmin", "median"})
-_KEPT = frozenset({"astype", "copy", "conj", "round", "block_until_ready", "clip"})
+_KEPT = frozenset({"astype", "copy", "conj", "round", "block_until_ready"})
 
 
 def shape(source: Source, node: ast.expr, depth: int = 0) -> Shape | None:
@@ -37,9 +37,9 @@ def shape(source: Source, node: ast.expr, depth: int = 0) -> Shape | None:
     if depth > 8:
         return None
     node = made(source, node)
-    if isinstance(node, ast.UnaryOp):
+    if isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Not):
         return shape(source, node.operand, depth + 1)
-    if isinstance(node, ast.BinOp):
+    if isinstance(node, ast.BinOp) and not isinstance(node.op, ast.MatMult):
         return _joined(_operand(source, node.left, depth), _operand(source, node.right, depth))
     if isinstance(node, ast.Subscript):
         return _indexed(source, node, depth)
@@ -61,7 +61,7 @@ def _called(source: Source, call: ast.Call, qualified: str, depth: int) -> Shape
     module, _, name = qualified.rpartition(".")
     if qualified in _SHAPED:
         sizes = argument(call, _SHAPED[qualified], "shape")
-        return _sizes(source, sizes) if sizes is not None else () if module == "jax.random" else None
+        return _sizes(source, sizes) if sizes is not None else () if _SHAPED[qualified] == 1 else None
     if module != "jax.numpy" or not call.args:
         return None
     x = call.args[0]
@@ -118,8 +118,10 @@ def _indexed(source: Source, node: ast.Subscript, depth: int) -> Shape | None:
     index = node.slice
     if isinstance(index, ast.Slice):
         return (_length(index, before[0]), *before[1:])
+    if isinstance(index, ast.UnaryOp) and isinstance(index.op, ast.USub):
+        index = index.operand
     is_number = isinstance(index, ast.Constant) and isinstance(index.value, int) and not isinstance(index.value, bool)
-    return before[1:] if is_number or isinstance(index, ast.UnaryOp) else None
+    return before[1:] if is_number else None
 
 
 def _length(index: ast.Slice, size: int | None) -> int | None:

@@ -45,8 +45,10 @@ def arguments(site: CallSite) -> Reports:
     name = tests[0].args[0]
     assert isinstance(name, ast.Name)
     message = f"a host callback is given a jax.Array since 0.4.27, and was given an array of NumPy: {name.id}"
-    if isinstance(function, ast.Lambda) or any(_is_made_numpy(site.source, function, t) for t in tests):
-        return None if not isinstance(function, ast.Lambda) else site.manual(message, tests[0])
+    if isinstance(function, ast.Lambda) or not _is_only_callback(site.source, function):
+        return site.manual(message, tests[0])
+    if any(_is_made_numpy(site.source, function, t) for t in tests):
+        return None
     names = sorted({t.args[0].id for t in tests if isinstance(t.args[0], ast.Name)})
     line = "\n".join(f"{n} = {{numpy.asarray}}({n})" for n in names)
     return Rewrite(message, REVIEW, (InsertBefore(_first_statement(function), Template(line)),), tests[0])
@@ -78,6 +80,12 @@ def _numpy_tests(source: Source, function: ast.FunctionDef | ast.Lambda) -> Iter
 
 
 _ARRAYS = {"jax.Array", "jax.numpy.ndarray"}
+
+
+def _is_only_callback(source: Source, function: ast.FunctionDef) -> bool:
+    """Whether the function has one use, and so is given nothing but what JAX gives."""
+    uses = [n for n in source.by_id.get(function.name, ()) if isinstance(n.ctx, ast.Load)]
+    return len(uses) == 1
 
 
 def _is_made_numpy(source: Source, function: ast.FunctionDef, test: ast.Call) -> bool:

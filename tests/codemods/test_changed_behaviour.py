@@ -98,6 +98,10 @@ def test_nothing_is_said_of_programs_that_are_not_known_to_be_old(case: object, 
         ),
         pytest.param("class A:\n    def f(self): self.eqns = []\ndef g(e): return e.eqns", id="own-eqns"),
         pytest.param("def f(x): return float(x), float(jnp.float32(1)), float(jnp.ones(3)[0]), float(jnp.sum(x))", id="numbers"),
+        pytest.param(
+            "x = jnp.ones(1)\nfloat(not x), float(jax.random.bernoulli(k, p)), float(jax.random.choice(k, x))", id="other-shapes"
+        ),
+        pytest.param("x = jnp.ones(1)\nfloat(x @ x), float(jnp.ones((2, 1))[0, 0]), float(jnp.ones(3)[m])", id="made-scalars"),
         pytest.param("x = jnp.ones(n)\nfloat(x)\nfloat(jnp.array(y))\nfloat(jnp.ones(shape))", id="unknown-size"),
         pytest.param("x = np.ones(1)\nfloat(x)\nint(np.array([1]))", id="arrays-of-numpy"),
         pytest.param("x = jnp.ones(1)\nx = x.sum()\nfloat(x)", id="bound-anew"),
@@ -256,6 +260,11 @@ def test_places_of_a_file_are_counted_in_one_finding() -> None:
     assert "3 places from here" in found.message
     assert found.position.line == 5
     assert found.severity is Severity.LOW
+
+
+def test_a_callback_that_is_called_otherwise_too_is_left_as_it_is() -> None:
+    source = HEAD + "def f(x): return 1 if isinstance(x, np.ndarray) else 2\njax.debug.callback(f, y)\nf([1])\n"
+    unchanged(source, select="callback-arguments", origin="0.4.13", findings=["was given an array of NumPy: x"])
 
 
 def test_matched_primitives() -> None:
