@@ -407,7 +407,8 @@ class _Run:
         if at_module and exported(source, name) and not dead:
             return False
         if isinstance(statement, ast.Import) and "." in alias.name and not alias.asname:
-            return any(t.startswith(alias.name + ".") for t in self.touched)
+            ours = _is_jax(qualified) or dead
+            return ours and any(t.startswith(alias.name + ".") for t in self.touched)
         through = any(b.indexed for b in source.lookup(name, source.scope(statement))[0] if b.node is alias)
         return _is_jax(qualified) or dead or through
 

@@ -410,3 +410,10 @@ def test_an_edit_named_as_held_is_not_made_and_the_others_are() -> None:
     assert [(f.outcome, f.held) for f in held.findings if f.position == first.position] == [(Outcome.HELD, "it differs")]
     elsewhere = replace(settings, held={("other.py", first.codemod, first.position): "it differs"})
     assert rewrite_source(source, elsewhere, path="m.py").after == free.after
+
+
+def test_a_dotted_import_of_another_library_stays_without_a_use() -> None:
+    source = "import jax\nimport torch.utils.dlpack\ny = jax.dlpack.from_dlpack(torch.utils.dlpack.to_dlpack(x))\n"
+    after = run(source).after
+    assert b"to_dlpack" not in after
+    assert b"import torch.utils.dlpack" in after
