@@ -191,14 +191,11 @@ def out_of_bounds(site: FileSite) -> Reports:
     calls = [c for c in calls if not _is_within(source, argument(c, 1, "indices"))]
     if not calls:
         return None
-    changes = tuple(EditCall(c, append=(("mode", Template('"clip"')),)) for c in calls)
-    return Rewrite(
-        f"take ({lines(source, calls)}) gives NaN for an index beyond the end since 0.3.8, and the last element before: where "
-        'that may happen, mode="clip" (which takes a negative index for 0)',
-        UNSAFE,
-        changes,
+    return site.manual(
+        f"take ({lines(source, calls)}) gives NaN for an index beyond the end since 0.3.8, and the last element before; where that "
+        'may happen, clip the indices (mode="clip" does it too, but takes a negative one for 0)',
         calls[0],
-        severity=Severity.LOW,
+        Severity.LOW,
     )
 
 
