@@ -192,7 +192,7 @@ def out_of_bounds(site: FileSite) -> Reports:
     if not calls:
         return None
     return site.manual(
-        f"take ({lines(source, calls)}) gives NaN for an index beyond the end since 0.3.8, and the last element before; where that "
+        f"take ({lines(source, calls)}) gives NaN for indices beyond the end since 0.3.8, and gave the last element; where that "
         'may happen, clip the indices (mode="clip" does it too, but takes a negative one for 0)',
         calls[0],
         Severity.LOW,
