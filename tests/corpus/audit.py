@@ -1,4 +1,6 @@
-"""A second opinion on what is left to migrate: its own small resolver and its own list of names, independent of jaxmigrate.
+"""A second opinion on what is left to migrate: its own small resolver, independent of jaxmigrate's, and lists of names.
+
+The names are those of the array world, listed here, and all that the record of the releases says the newest lacks.
 
 It is deliberately crude: every import of a file binds everywhere in that file, assignments are not followed, and a few names
 that only the legacy API ever had are found by spelling alone. So it sees too much rather than too little, and what it sees
@@ -14,6 +16,9 @@ import tokenize
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
+
+from jaxmigrate.registry import history
 
 DEVICE_ARRAY = """
     jax.numpy.DeviceArray jax.DeviceArray jax.xla.DeviceArray jax.xla._DeviceArray jax.xla._CppDeviceArray jax.xla.Buffer
@@ -125,8 +130,17 @@ def audit(source: str, own: frozenset[str] = frozenset()) -> list[Use]:
     return sorted(uses)
 
 
+@cache
 def _is_legacy(name: str) -> bool:
-    return name in LEGACY or f"{name.rpartition('.')[0]}.*" in LEGACY
+    if name in LEGACY or f"{name.rpartition('.')[0]}.*" in LEGACY:
+        return True
+    parts = name.split(".")
+    return parts[0] in ("jax", "jaxlib") and any(_is_gone(".".join(parts[:n])) for n in range(2, len(parts) + 1))
+
+
+def _is_gone(name: str) -> bool:
+    entry = history().entry(name)
+    return entry is not None and not entry.alive
 
 
 def _bindings(tree: ast.AST) -> dict[str, set[str]]:
