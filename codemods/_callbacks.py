@@ -98,7 +98,83 @@ def ignores(function: Function, name: str) -> bool:
     return arguments.kwarg is not None and not reads(function, arguments.kwarg.arg)
 
 
-def needs_ndarray(source: Source, function: Function) -> str:
+def wanted(source: Source, node: ast.expr) -> str:
+    """How a function is to be given NumPy's arrays: ``asarray``, as a copy of its own (``array``), or not at all (empty).
+
+    Callbacks hand over a jax.Array from 0.4.27 on, which progress bars, libraries in C and arithmetic take in other ways.
+    """
+    if _is_pure_name(source.resolve(node)):
+        return ""
+    function = function_of(source, node)
+    if function is None:
+        return "asarray"
+    if _writes(source, function):
+        return "array"
+    rest = function.args.vararg
+    if first_parameter(function) is None and rest is not None:
+        return "asarray" if reads(function, rest.arg) else ""
+    return "" if all(_takes_any(source, use) for use in _uses(function)) else "asarray"
+
+
+def _uses(function: Function) -> list[ast.Name]:
+    """Where a function reads its first parameter."""
+    first = first_parameter(function)
+    return [n for n in body_of(function) if isinstance(n, ast.Name) and n.id == first]
+
+
+def _is_array_there(source: Source, use: ast.Name) -> bool:
+    around = source.parent(use)
+    if isinstance(around, ast.Attribute):
+        return around.attr in _OF_NDARRAY | _COMMON | {"T", "reshape", "astype", "sum", "mean"}
+    return isinstance(around, (ast.BinOp, ast.UnaryOp, ast.Compare, ast.AugAssign))
+
+
+_CONVERTING = frozenset({"float", "int", "bool", "complex", "str", "repr", "print", "len", "format"})
+_COMMON = frozenset({"shape", "dtype", "ndim", "size", "item", "tolist"})
+
+
+def _takes_any(source: Source, node: ast.expr) -> bool:
+    """Whether what is done with a value comes to the same for a jax.Array and an ndarray."""
+    around = source.parent(node)
+    if isinstance(around, ast.Attribute):
+        return around.attr in _COMMON
+    if isinstance(around, ast.Subscript):
+        return around.value is node and isinstance(around.ctx, ast.Load) and _takes_any(source, around)
+    if isinstance(around, (ast.Tuple, ast.List, ast.Dict)):
+        return _takes_any(source, around)
+    if isinstance(around, ast.keyword):
+        around = source.parent(around)
+    if isinstance(around, ast.Call):
+        builtin = isinstance(around.func, ast.Name) and around.func.id in _CONVERTING
+        free = builtin and not source.lookup(getattr(around.func, "id", ""), source.scope(around))[0]
+        return around.func is not node and (free or (source.resolve(around.func) or "").startswith("numpy."))
+    return isinstance(around, (ast.FormattedValue, ast.Return)) or (isinstance(around, ast.Lambda) and around.body is node)
+
+
+def has_leaves(node: ast.expr) -> bool:
+    """Whether an argument holds an array at all."""
+    if isinstance(node, (ast.Tuple, ast.List)):
+        return any(map(has_leaves, node.elts))
+    if isinstance(node, ast.Dict):
+        return any(map(has_leaves, node.values))
+    return not (isinstance(node, ast.Constant) and node.value is None)
+
+
+def is_array(source: Source, node: ast.expr, function: ast.expr) -> bool:
+    """Whether an argument is one array, no tree of them, as far as it or its function shows."""
+    value, known = source.value_of(node), function_of(source, function)
+    if known is not None and any(_is_array_there(source, use) for use in _uses(known)):
+        return True
+    if isinstance(value, ast.Constant):
+        return isinstance(value.value, (bool, int, float, complex))
+    if isinstance(value, (ast.BinOp, ast.UnaryOp, ast.Compare)):
+        return True
+    if isinstance(value, ast.Call) and (source.resolve(value.func) or "").startswith("jax.numpy."):
+        return True
+    return source.infer(node) == "jax.Array"
+
+
+def _writes(source: Source, function: Function) -> str:
     """Whether it does with its first argument (``array``), or with a part of it (``tree``), what only works with an ndarray."""
     first = first_parameter(function)
     parts = _parts_of(function, first)

@@ -60,7 +60,6 @@ _CALL_ADVICE = (
     "for its result alone"
 )
 _PRINT_ADVICE = 'jax.debug.print("{}", x) prints x and returns None'
-_GIVEN_ARRAYS = "its function gets a jax.Array (from 0.4.27 on), of which np.asarray makes the ndarray of before"
 _DEVICE = (
     "no callback is told its device any more: hand over what tells it, such as jax.lax.axis_index of the mapped axis, "
     "as a part of the argument"
@@ -99,13 +98,13 @@ def id_tap(site: CallSite) -> Reports:
         _refuse(site, bound)
         text = _Text()
         device, assumed = _device(site, bound["tap_func"], bound.get("tap_with_device"))
-        function = _tap(site, bound["tap_func"], device, text)
+        function = _tap(site, bound, device, text)
         ordered, order = _order(site.source)
         effect = _laid(site, "{jax.debug.callback}", function, "{arg}", *([ordered] if ordered else []))
         changes = _flowing(site, effect, text.pieces, bound)
     except _Stays as reason:
         return site.manual(f"{reason}; {_TAP_ADVICE}")
-    return Rewrite(f"a tap is jax.debug.callback: {assumed}{_GIVEN_ARRAYS}; {order}", REVIEW, changes)
+    return Rewrite(f"a tap is jax.debug.callback: {assumed}{order}", REVIEW, changes)
 
 
 def _refuse(site: CallSite, bound: Mapping[str, ast.expr]) -> None:
@@ -149,18 +148,45 @@ def _device(site: CallSite, function: ast.expr, flag: ast.expr | None) -> tuple[
     )
 
 
-def _tap(site: CallSite, function: ast.expr, device: str, text: _Text) -> str:
+def _tap(site: CallSite, bound: Mapping[str, ast.expr], device: str, text: _Text) -> str:
     """The function that takes the value alone."""
-    source = site.source
-    known = _callbacks.function_of(source, function)
+    function, arg = bound["tap_func"], bound["arg"]
+    known, kind = _callbacks.function_of(site.source, function), _kind(site, function, arg)
     if known is not None and _callbacks.takes_one(known):
-        ndarray = _callbacks.needs_ndarray(source, known)
-        return _wrapped(site, function, "", text, ndarray) if ndarray else text.hole("f", function)
+        return text.hole("f", function) if not kind else _wrapped(site, function, arg, "", text)
     if isinstance(function, ast.Lambda) and (shorter := _without_transforms(function)):
-        text.pieces["body"] = function.body
-        return f"lambda {shorter}: {{body}}"
-    ndarray = "" if known is None else _callbacks.needs_ndarray(source, known)
-    return _wrapped(site, function, f", (){device}", text, ndarray)
+        return _respelled(site, function, shorter, arg) or _wrapped(site, function, arg, f", (){device}", text)
+    return _wrapped(site, function, arg, f", (){device}", text)
+
+
+def _kind(site: CallSite, function: ast.expr, arg: ast.expr) -> str:
+    """How the function is to be given NumPy's arrays; empty if it need not be."""
+    return _callbacks.wanted(site.source, function) if _callbacks.has_leaves(arg) else ""
+
+
+def _given(site: CallSite, function: ast.expr, arg: ast.expr, name: str) -> str:
+    """The value of a parameter as the function got it before."""
+    kind = _kind(site, function, arg)
+    if not kind:
+        return name
+    if _callbacks.is_array(site.source, arg, function):
+        return f"{{numpy.{kind}}}({name})"
+    return f"{{jax.tree_util.tree_map}}({{numpy.{kind}}}, {name})"
+
+
+def _respelled(site: CallSite, function: ast.Lambda, parameter: str, arg: ast.expr) -> str | None:
+    """A lambda of one parameter that makes NumPy's array out of it where it reads it, if that is in one place."""
+    uses = [n for n in _callbacks.body_of(function) if isinstance(n, ast.Name) and n.id == parameter]
+    kind = _kind(site, function, arg)
+    if kind and len(uses) != 1:
+        return None
+    body, (start, end) = site.text(function.body), site.source.span(function.body)
+    if not kind:
+        return f"lambda {parameter}: {_escaped(body)}"
+    left, right = site.source.span(uses[0])
+    data = site.source.utf8
+    before, after = (_escaped(data[i:j].decode("utf-8")) for i, j in ((start, left), (right, end)))
+    return f"lambda {parameter}: {before}{_given(site, function, arg, parameter)}{after}"
 
 
 def _without_transforms(function: ast.Lambda) -> str | None:
@@ -172,13 +198,10 @@ def _without_transforms(function: ast.Lambda) -> str | None:
     return arguments.args[0].arg
 
 
-_GIVEN = {"": "{}", "array": "{{numpy.array}}({})", "tree": "{{jax.tree_util.tree_map}}({{numpy.array}}, {})"}
-
-
-def _wrapped(site: CallSite, function: ast.expr, others: str, text: _Text, ndarray: str) -> str:
+def _wrapped(site: CallSite, function: ast.expr, arg: ast.expr, others: str, text: _Text) -> str:
     """``lambda arg: f(arg, ())``; what could mean something else when the callback runs is bound at once."""
     parameter = unused_in(site.text(function), "arg", "value", "tapped")
-    given = _GIVEN[ndarray].format(parameter)
+    given = _given(site, function, arg, parameter)
     hole = text.hole("f", function)
     if isinstance(function, ast.Lambda) and not (function.args.defaults or function.args.kw_defaults):
         return f"lambda {parameter}: ({hole})({given}{others})"
@@ -429,11 +452,11 @@ def call(site: CallSite) -> Reports:
     ordered, order = _order(site.source)
     if shape != "None" and not _is_unused(site) and _callbacks.is_visibly_pure(site.source, bound["callback_func"]):
         new = _laid(site, "{jax.pure_callback}", function, shape, "{arg}")
-        message = f"this function only computes: jax.pure_callback; {assumed}{_GIVEN_ARRAYS}"
+        message = f"this function only computes: jax.pure_callback{assumed and '; ' + assumed.rstrip('; ')}"
     else:
         new = _laid(site, "{jax.experimental.io_callback}", function, shape, "{arg}", *([ordered] if ordered else []))
         pure = "" if shape == "None" else "; if the function has no effects jax.pure_callback serves, also under vmap"
-        message = f"host_callback.call is io_callback: {assumed}{_GIVEN_ARRAYS}; {order}{pure}"
+        message = f"host_callback.call is io_callback: {assumed}{order}{pure}"
     given = bound.get("result_shape")
     if shape != "None" and given is not None and site.text(given) != site.text(bound["arg"]) and not _is_x64(site.source):
         message += "; 64-bit types in the shape are refused unless jax_enable_x64 is on"
@@ -442,10 +465,13 @@ def call(site: CallSite) -> Reports:
 
 
 def _called(site: CallSite, bound: Mapping[str, ast.expr], device: str, text: _Text) -> str:
-    source, function = site.source, bound["callback_func"]
-    known = _callbacks.function_of(source, function)
-    ndarray = "" if known is None else _callbacks.needs_ndarray(source, known)
-    return _wrapped(site, function, device, text, ndarray) if device or ndarray else text.hole("f", function)
+    function, arg = bound["callback_func"], bound["arg"]
+    kind = _kind(site, function, arg)
+    if not kind and not device:
+        return text.hole("f", function)
+    if not device and isinstance(function, ast.Lambda) and (parameter := _without_transforms(function)):
+        return _respelled(site, function, parameter, arg) or _wrapped(site, function, arg, "", text)
+    return _wrapped(site, function, arg, device, text)
 
 
 def _is_unused(site: CallSite) -> bool:

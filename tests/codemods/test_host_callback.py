@@ -59,30 +59,30 @@ def test_reported_and_kept(source: str, expected: list[str]) -> None:
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        pytest.param("hcb.id_tap(f, x)", "jax.debug.callback(lambda arg: f(arg, ()), x, ordered=True)", id="unseen-function"),
+        pytest.param("hcb.id_tap(f, x)", "jax.debug.callback(lambda arg: f(NP(arg), ()), x, ordered=True)", id="unseen-function"),
         pytest.param(
             "hcb.id_tap(f, x, tap_with_device=True)",
-            "jax.debug.callback(lambda arg: f(arg, (), device=jax.local_devices()[0]), x, ordered=True)",
+            "jax.debug.callback(lambda arg: f(NP(arg), (), device=jax.local_devices()[0]), x, ordered=True)",
             id="device-of-one",
         ),
         pytest.param(
             "def g(arg): hcb.id_tap(arg, x)",
-            "def g(arg): jax.debug.callback(lambda value: arg(value, ()), x, ordered=True)",
+            "def g(arg): jax.debug.callback(lambda value: arg(NP(value), ()), x, ordered=True)",
             id="parameter-of-the-lambda-does-not-capture",
         ),
         pytest.param(
             "for f in taps:\n    hcb.id_tap(f, x)",
-            "for f in taps:\n    jax.debug.callback(lambda arg, tap=f: tap(arg, ()), x, ordered=True)",
+            "for f in taps:\n    jax.debug.callback(lambda arg, tap=f: tap(NP(arg), ()), x, ordered=True)",
             id="function-of-a-loop-is-bound-at-once",
         ),
         pytest.param(
             "hcb.id_tap(lambda x, t, n=n: g(x, n), y)",
-            "jax.debug.callback(lambda arg, tap=lambda x, t, n=n: g(x, n): tap(arg, ()), y, ordered=True)",
+            "jax.debug.callback(lambda arg, tap=lambda x, t, n=n: g(x, n): tap(NP(arg), ()), y, ordered=True)",
             id="default-of-a-lambda-is-read-at-once",
         ),
         pytest.param(
             "hcb.id_tap(lambda x, transforms: g(x, transforms), y)",
-            "jax.debug.callback(lambda arg: (lambda x, transforms: g(x, transforms))(arg, ()), y, ordered=True)",
+            "jax.debug.callback(lambda arg: (lambda x, transforms: g(x, transforms))(NP(arg), ()), y, ordered=True)",
             id="lambda-that-looks-at-its-transforms",
         ),
         pytest.param(
@@ -90,37 +90,37 @@ def test_reported_and_kept(source: str, expected: list[str]) -> None:
         ),
         pytest.param(
             "hcb.id_tap(lambda *a: g(a), x)",
-            "jax.debug.callback(lambda arg: (lambda *a: g(a))(arg, ()), x, ordered=True)",
+            "jax.debug.callback(lambda arg: (lambda *a: g(a))(NP(arg), ()), x, ordered=True)",
             id="lambda-that-counts-its-arguments",
         ),
         pytest.param(
             "if debug: y = hcb.id_tap(g, x)",
-            "if debug: y = (jax.debug.callback(lambda arg: g(arg, ()), x, ordered=True), x)[1]",
+            "if debug: y = (jax.debug.callback(lambda arg: g(NP(arg), ()), x, ordered=True), x)[1]",
             id="no-second-statement-behind-a-colon",
         ),
         pytest.param(
             "y = f(hcb.id_tap(g, h(x)))",
-            "y = f((jax.debug.callback(lambda arg: g(arg, ()), (tapped := h(x)), ordered=True), tapped)[1])",
+            "y = f((jax.debug.callback(lambda arg: g(NP(arg), ()), (tapped := h(x)), ordered=True), tapped)[1])",
             id="argument-is-evaluated-once",
         ),
         pytest.param(
             "y: int = hcb.id_tap(g, x)",
-            "y: int = (jax.debug.callback(lambda arg: g(arg, ()), x, ordered=True), x)[1]",
+            "y: int = (jax.debug.callback(lambda arg: g(NP(arg), ()), x, ordered=True), x)[1]",
             id="annotated-assignment",
         ),
         pytest.param(
             "a.y = hcb.id_tap(g, x, result=z)",
-            "a.y = (jax.debug.callback(lambda arg: g(arg, ()), x, ordered=True), z)[1]",
+            "a.y = (jax.debug.callback(lambda arg: g(NP(arg), ()), x, ordered=True), z)[1]",
             id="assigned-to-an-attribute",
         ),
         pytest.param(
             "def g(x, transforms): x[0] = 1\nhcb.id_tap(g, x)",
-            "def g(x, transforms): x[0] = 1\njax.debug.callback(lambda arg: g(np.array(arg), ()), x, ordered=True)",
+            "def g(x, transforms): x[0] = 1\njax.debug.callback(lambda arg: g(jax.tree_util.tree_map(np.array, arg), ()), x, ordered=True)",
             id="function-that-writes-into-its-argument",
         ),
         pytest.param(
             "@jax.pmap\ndef h(x): hcb.id_tap(g, x)",
-            "@jax.pmap\ndef h(x): jax.debug.callback(lambda arg: g(arg, ()), x)",
+            "@jax.pmap\ndef h(x): jax.debug.callback(lambda arg: g(NP(arg), ()), x)",
             id="several-devices-take-no-order",
         ),
         pytest.param(
@@ -146,12 +146,12 @@ def test_reported_and_kept(source: str, expected: list[str]) -> None:
         pytest.param(
             "def g(x):\n    if x > 0: raise ValueError\n    return np.exp(x)\ny = hcb.call(g, x, result_shape=s)",
             "def g(x):\n    if x > 0: raise ValueError\n    return np.exp(x)\n"
-            "y = jax.experimental.io_callback(g, s, x, ordered=True)",
+            "y = jax.experimental.io_callback(lambda arg: g(np.asarray(arg)), s, x, ordered=True)",
             id="check-is-not-pure",
         ),
         pytest.param(
             "y = hcb.call(self.step, x, result_shape=s)",
-            "y = jax.experimental.io_callback(self.step, s, x, ordered=True)",
+            "y = jax.experimental.io_callback(lambda arg: self.step(NP(arg)), s, x, ordered=True)",
             id="method-may-do-anything",
         ),
         pytest.param(
@@ -165,6 +165,7 @@ def test_reported_and_kept(source: str, expected: list[str]) -> None:
     ],
 )
 def test_rewritten(before: str, after: str) -> None:
+    after = after.replace("NP(", "jax.tree_util.tree_map(np.asarray, ")
     wanted = HEAD.replace("host_callback as hcb", "io_callback") if "io_callback" in after else HEAD
     if "io_callback" not in after:
         wanted = "\n".join(line for line in HEAD.splitlines() if "hcb" not in line) + "\n"
@@ -224,6 +225,28 @@ def test_literal_brace_before_the_first_field_is_printed_by_python() -> None:
     rewritten(
         HEAD + 'hcb.id_print({"a": x})\n',
         'import jax\nimport numpy as np\njax.debug.callback(lambda *values: print("{{ a={} }}".format(*values)), x, ordered=True)\n',
+        **SELECT,
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param("lambda v, t: bar.update(v)", "lambda v: bar.update(jax.tree_util.tree_map(np.asarray, v))", id="library"),
+        pytest.param("lambda v, t: log.append(v + 1)", "lambda v: log.append(np.asarray(v) + 1)", id="arithmetic"),
+        pytest.param("lambda v, t: print(f'{v}', v[0], float(v))", "lambda v: print(f'{v}', v[0], float(v))", id="printed"),
+        pytest.param("lambda v, t: print(len(v), v.shape)", "lambda v: print(len(v), v.shape)", id="shape"),
+        pytest.param("lambda v, t: {'{': np.sum(v)}", "lambda v: {'{': np.sum(v)}", id="numpy-and-braces"),
+        pytest.param(
+            "lambda v, t: f(v, v)", "lambda arg: (lambda v, t: f(v, v))(jax.tree_util.tree_map(np.asarray, arg), ())", id="twice"
+        ),
+        pytest.param("lambda v, t: f(1)", "lambda v: f(1)", id="unread"),
+    ],
+)
+def test_functions_get_the_arrays_of_numpy_that_they_got(before: str, after: str) -> None:
+    rewritten(
+        f"{HEAD}hcb.id_tap({before}, x)\n",
+        f"import jax\nimport numpy as np\njax.debug.callback({after}, x, ordered=True)\n",
         **SELECT,
     )
 
