@@ -20,14 +20,6 @@ if not hasattr(os, "fork"):
     pytest.skip("the programs run in forks", allow_module_level=True)
 
 PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.py"))
-NOT_YET = {
-    "adam_multimap": "jax.tree_multimap and jax.ops.index_update",
-    "pmap_eval": "jax.device_put_sharded",
-    "rng_keys": "jax.random.KeyArray",
-}
-"""Programs whose old names no codemod replaces, and those names."""
-
-MIGRATED = [program for program in PROGRAMS if program.stem not in NOT_YET]
 TIMEOUT = 300
 
 
@@ -86,9 +78,9 @@ def migrate(program: Path) -> str:
 @pytest.fixture(scope="module")
 def migrated(tmp_path_factory: pytest.TempPathFactory) -> Results:
     folder = tmp_path_factory.mktemp("migrated")
-    for program in MIGRATED:
+    for program in PROGRAMS:
         (folder / program.name).write_text(migrate(program))
-    return forked([folder / program.name for program in MIGRATED], "plain")
+    return forked([folder / program.name for program in PROGRAMS], "plain")
 
 
 def test_there_are_programs_enough() -> None:
@@ -104,18 +96,11 @@ def test_an_original_runs_unmodified(name: str, originals: Results) -> None:
     assert result.output, "every program prints what it computed"
 
 
-@pytest.mark.parametrize("name", [program.stem for program in MIGRATED])
+@pytest.mark.parametrize("name", [program.stem for program in PROGRAMS])
 def test_a_migrated_program_prints_what_the_original_printed(name: str, originals: Results, migrated: Results) -> None:
     result = migrated[name]
     assert result.status == 0, result.errors[-3000:]
     assert said(result, name) == originals[name].output
-
-
-@pytest.mark.parametrize("name", NOT_YET)
-def test_a_program_with_other_removed_names_is_not_said_to_migrate(name: str, tmp_path: Path) -> None:
-    program = tmp_path / f"{name}.py"
-    program.write_text(migrate(Path(__file__).parent / "programs" / f"{name}.py"))
-    assert forked([program], "plain")[name].status != 0, f"{name} migrates now: take it off NOT_YET"
 
 
 def free_port() -> int:

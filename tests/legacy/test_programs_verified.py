@@ -17,7 +17,7 @@ from jaxmigrate.verify.judge import judge
 from jaxmigrate.verify.launch import probe, run_all
 from jaxmigrate.verify.model import Job, Plan, Program, Report, Tolerance, Verdict, World
 from jaxmigrate.verify.plan import plan_rewrite
-from tests.legacy.test_programs import MIGRATED, SEVERAL
+from tests.legacy.test_programs import PROGRAMS, SEVERAL
 from tests.verify.test_fixtures import OLDER, older_python  # noqa: F401  # a fixture
 
 pytestmark = pytest.mark.slow
@@ -59,7 +59,7 @@ NAMES = ("before", "after", "again")
 
 
 def reports(python: str, folder: Path) -> dict[str, Report]:
-    programs = [prepared(program, folder) for program in MIGRATED]
+    programs = [prepared(program, folder) for program in PROGRAMS]
     with Batch(python) as batch:
         runs = batch.run([program.job(name, python) for program in programs for name in NAMES])
     return {p.name: judge(p.plan, *(runs[f"{p.name} {name}"] for name in NAMES), tolerance=Tolerance()) for p in programs}
