@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
 from jaxmigrate.model import Version
 
 _SECTION = re.compile(r"^\[([^\]\n]*)\]\n", re.MULTILINE)
+_version = cache(Version.parse)  # a hundred releases are named ten thousand times
+
 _OF_CLASS, _OF_FUNCTION = "members of ", "parameters of "
 """How the sections of what classes and functions lost begin."""
 
@@ -104,13 +106,13 @@ class History:
         self._successors = successors
         self._private_files = private_files
         self._sections: dict[str, list[str]] = {}
-        self._parsed: dict[str, dict[str, Entry]] = {}
+        self._parsed: dict[str, _Section] = {}
         self.versions: tuple[Version, ...] = ()
         """The releases on record, in order."""
         for text in histories:
             head = re.search(r"^versions (.*)$", text, re.MULTILINE)
             if head:
-                self.versions = tuple(sorted({*self.versions, *map(Version.parse, head[1].split())}))
+                self.versions = tuple(sorted({*self.versions, *map(_version, head[1].split())}))
             parts = _SECTION.split(text)
             for name, body in zip(parts[1::2], parts[2::2], strict=True):
                 self._sections.setdefault(name, []).append(body)
@@ -143,18 +145,8 @@ class History:
         """The lines of one section."""
         found = self._parsed.get(name)
         if found is None:
-            found = self._parsed[name] = dict(self._parse(name))
+            found = self._parsed[name] = _Section(name, self._sections.get(name, ()))
         return found
-
-    def _parse(self, section: str) -> Iterator[tuple[str, Entry]]:
-        for body in self._sections.get(section, ()):
-            for line in body.splitlines():
-                if not line or line.startswith("#"):
-                    continue
-                name, spans, *rest = line.split(" ")
-                deprecated = next((Version.parse(t[1:]) for t in rest if t[0] == "~"), None)
-                kinds = frozenset(next((t[1:] for t in rest if t[0] == "="), "").split("+")) - {""}
-                yield name, Entry(_symbol(section, name), tuple(map(_range, spans.split(","))), deprecated, kinds)
 
     def sections(self) -> Iterator[str]:
         """The modules (and objects used like modules) with names on record."""
@@ -232,6 +224,38 @@ class History:
         return found.since if found is not None and found.alive else None
 
 
+class _Section(Mapping[str, Entry]):
+    """The names of one section; a line is parsed when it is asked for, since most never are."""
+
+    def __init__(self, name: str, bodies: Sequence[str]) -> None:
+        self._name = name
+        self._lines: dict[str, str] = {}
+        for body in bodies:
+            for line in body.splitlines():
+                if line and not line.startswith("#"):
+                    self._lines[line.partition(" ")[0]] = line
+        self._entries: dict[str, Entry] = {}
+
+    def __getitem__(self, name: str) -> Entry:
+        found = self._entries.get(name)
+        if found is None:
+            _, spans, *rest = self._lines[name].split(" ")
+            deprecated = next((_version(t[1:]) for t in rest if t[0] == "~"), None)
+            kinds = frozenset(next((t[1:] for t in rest if t[0] == "="), "").split("+")) - {""}
+            found = Entry(_symbol(self._name, name), tuple(map(_range, spans.split(","))), deprecated, kinds)
+            self._entries[name] = found
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._lines
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._lines)
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+
 def _symbol(section: str, name: str) -> str:
     if section.startswith(_OF_FUNCTION):
         return f"{section.removeprefix(_OF_FUNCTION)}({name}=)"
@@ -241,7 +265,7 @@ def _symbol(section: str, name: str) -> str:
 @cache
 def _range(text: str) -> Range:
     first, _, last = text.partition("-")
-    return Range(Version.parse(first), Version.parse(last) if last else None)
+    return Range(_version(first), _version(last) if last else None)
 
 
 def _advices(text: str) -> Iterator[Advice]:
@@ -256,4 +280,4 @@ def _advices(text: str) -> Iterator[Advice]:
 
 def _successor(text: str) -> Successor:
     name, _, since = text.partition("@")
-    return Successor(Version.parse(since), name)
+    return Successor(_version(since), name)
