@@ -273,7 +273,8 @@ class _Look:
             if verdict is None or verdict.root in patched or any(_below(verdict.root, f) for f in failed):
                 continue
             for place in filter(None, (self._place(node, qualified) for node, _ in uses)):
-                wrong_before = _below(place.base.qualified, verdict.root)  # from its import or assignment on
+                # from its import or assignment on, or from where a module of the project passes it on
+                wrong_before = _below(self._arrival(place.node), verdict.root)
                 if not wrong_before and not self.covered.chain(place):
                     yield self.proposal(place.node, verdict, self.message(verdict, qualified), place.base.binding)
 
@@ -287,6 +288,14 @@ class _Look:
             first = first.value
         base = self.source.resolved(first)
         return _Place(node, qualified, base) if base is not None else None
+
+    def _arrival(self, node: ast.AST) -> str:
+        """What the shortest part of a chain means that is of the library: the object that an import or a module gives."""
+        parts = [node]
+        while isinstance(parts[-1], ast.Attribute):
+            parts.append(parts[-1].value)
+        meanings = (self.source.resolve(part) or "" for part in reversed(parts))
+        return next(filter(self._is_ours, meanings), "")
 
     def _patched(self) -> frozenset[str]:
         """Names of the library to which the project assigns."""

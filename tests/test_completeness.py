@@ -213,6 +213,13 @@ def test_what_a_codemod_speaks_of_is_not_said_twice() -> None:
 def test_a_re_export_is_reported_where_it_is_made() -> None:
     index = ProjectIndex(exports={"lib.compat": {"curry": "jax.curry"}})
     assert not said("from lib.compat import curry\ncurry(f)\n", module="lib.use", index=index)
+    assert not said("from lib import compat\nC = compat.curry\ncompat.curry(f)\n", module="lib.use", index=index)
+
+
+def test_what_is_read_of_a_module_that_the_project_passes_on_is_reported_there() -> None:
+    index = ProjectIndex(exports={"lib.compat": {"np": "jax.numpy"}})
+    [finding] = said("from lib import compat\ncompat.np.wobble(x)\n", module="lib.use", index=index)
+    assert finding.symbol == "jax.numpy.wobble"
 
 
 def test_what_another_module_of_the_project_puts_there_is_there() -> None:

@@ -99,7 +99,11 @@ RENAMED: dict[str, dict[str, str]] = {
         "process_count": "jax.process_count",
         "process_index": "jax.process_index",
     },
-    "jax.lib.xla_client": {"XlaRuntimeError": "jax.errors.JaxRuntimeError", "Device": "jax.Device", "OpSharding": "jax._src.lib.xla_client.OpSharding"},
+    "jax.lib.xla_client": {
+        "XlaRuntimeError": "jax.errors.JaxRuntimeError",
+        "Device": "jax.Device",
+        "OpSharding": "jax._src.lib.xla_client.OpSharding",
+    },
     "jax.lib.xla_extension": {"XlaRuntimeError": "jax.errors.JaxRuntimeError", "Device": "jax.Device"},
     "jaxlib.xla_extension": {"XlaRuntimeError": "jax.errors.JaxRuntimeError"},
     "jax.numpy": {
