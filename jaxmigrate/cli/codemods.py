@@ -27,4 +27,4 @@ def fate(codemod: Codemod) -> str:
         return f"removed in {codemod.removed}"
     if codemod.deprecated is not None:
         return f"deprecated in {codemod.deprecated}"
-    return f"replaced in {codemod.since}"
+    return f"changed in {codemod.since}" if codemod.since != "0.2.0" else "any release"
