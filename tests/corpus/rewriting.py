@@ -102,7 +102,15 @@ def _named(use: Use, findings: Sequence[Finding]) -> bool:
     if any(finding.position.line <= use.line <= finding.end.line for finding in findings):
         return True
     # An import is kept for the sake of the uses that are left, and these carry the finding.
-    return use.kind == "import" and any(_same(finding.symbol, use.symbol) for finding in findings)
+    if use.kind == "import":
+        return any(_same(finding.symbol, use.symbol) for finding in findings)
+    # Or the finding stands at the import and lists the lines of the uses.
+    listing = [finding.symbol for finding in findings if "; used in line " in finding.message]
+    return use.kind == "name" and any(_holds(symbol, use.symbol) or _holds(use.symbol, symbol) for symbol in listing)
+
+
+def _holds(outer: str, inner: str) -> bool:
+    return f"{inner}.".startswith(f"{outer}.")
 
 
 def _same(symbol: str, imported: str) -> bool:
