@@ -6,6 +6,7 @@ https://docs.jax.dev/en/latest/changelog.html
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 from jaxmigrate.codemod import (
     REVIEW,
@@ -22,9 +23,13 @@ from jaxmigrate.codemod import (
     Template,
 )
 from jaxmigrate.folding import fold
+from jaxmigrate.guards import waits
 from jaxmigrate.registry import history
+from jaxmigrate_codemods._jax_array import CONFIGS, READERS, UPDATES, VALUES, asks_by_name, is_tried
 from jaxmigrate_codemods._jax_array import FLAGS as ARRAY_FLAGS
-from jaxmigrate_codemods._jax_array import UPDATES, is_tried
+
+if TYPE_CHECKING:
+    from jaxmigrate.names import Source
 
 _ANY = object()
 ALWAYS: dict[str, object] = {
@@ -63,6 +68,9 @@ _COLLECTIVES = "jax_cpu_collectives_implementation"
 _SPMD = "jax_spmd_mode"
 _GONE = frozenset({*ALWAYS, *_WITHOUT_MEANING, *_RENAMED, _GLOO, _SPMD})
 _VARIABLES = {name.upper(): name for name in _GONE}
+_LOST = frozenset(name for name, entry in history().members("flags").items() if not entry.alive and name not in ARRAY_FLAGS)
+"""Those of which nothing more is known, too."""
+_OF_ATTRIBUTES = history().members("jax.config")
 
 codemod = Codemod(
     "config-flags",
@@ -77,7 +85,11 @@ codemod = Codemod(
 codemod.text(
     rb"(?<![\w-])--(?:no)?(?:" + "|".join(sorted(_GONE)).encode() + rb")(?![\w-])", "JAX refuses this option: take it out"
 )
-codemod.text(rb"\b(?:" + "|".join(sorted(_VARIABLES)).encode() + rb")=", "no JAX reads this variable any more: take it out")
+_NAMES = "|".join(sorted(_VARIABLES)).encode()
+codemod.text(  # in shells, in YAML, and in Dockerfiles
+    rb"\b(?:" + _NAMES + rb")(?:=|[\"']?:[ \t])|\bENV[ \t]+(?:" + _NAMES + rb")[ \t]",
+    "no JAX reads this variable any more: take it out",
+)
 
 
 @codemod.call(*UPDATES)
@@ -88,14 +100,36 @@ def update(site: CallSite) -> Reports:
     if not isinstance(name, ast.Constant) or not isinstance(name.value, str) or is_tried(site.source, site.node):
         return None
     option = name.value
-    if option in ARRAY_FLAGS or not _is_gone(site, option):
+    if option in ARRAY_FLAGS:
         return None
+    if not _is_gone(site, option):
+        return _not_there(site, option)
     if _target_has(site, option) and not _has_successor(site, option):
         return site.manual(f"{_lost(option)}; JAX {site.target} has it: set it only where {option!r} is in jax.config.values")
     value = site.source.value_of(rest[0]) if len(rest) == 1 and not site.has_star() else None
     if site.partial or value is None:
         return site.manual(f"{_lost(option)}: {_advice(option)}")
     return _settled(site, option, value)
+
+
+def _not_there(site: CallSite, option: str) -> Reports:
+    """An option that is younger than the target, or that no release knows."""
+    known, source = site.source.facts.history, site.source
+    since = known.since(f"flags.{option}") or known.since(f"jax.config.{option}")
+    own = any(define in source.utf8 for define in (b"DEFINE_", b"define_", b"add_option"))
+    if since is None and option.startswith("jax_") and not own:
+        return site.manual(f"{option} is not an option of any known release of JAX")
+    if since is None or since <= site.target or _is_asked(source, site.node, option):
+        return None
+    return site.manual(f"the option {option} exists since JAX {since}, which is newer than the target {site.target}")
+
+
+def _is_asked(source: Source, node: ast.AST, option: str) -> bool:
+    """Whether the code around asks whether there is the option, or which JAX there is."""
+    if waits(source, node, f"jax.config.{option}"):
+        return True
+    tests = (a.test for a in source.ancestors(node) if isinstance(a, ast.If))
+    return any(isinstance(n, ast.Constant) and n.value == option for test in tests for n in ast.walk(test))
 
 
 def _settled(site: CallSite, option: str, value: ast.expr) -> Reports:
@@ -190,6 +224,59 @@ def read(site: NameSite) -> Reports:
     return Rewrite(f"{_lost(option)}: {_reason(option)}", SAFE, changes)
 
 
+@codemod.string(*_GONE)
+def elsewhere(site: StringSite) -> Reports:
+    """The option in a display of options, or given to a configuration that came from elsewhere."""
+    place = site.parent()
+    if site.value not in _GONE or _target_has(site, site.value) or is_tried(site.source, site.node):
+        return None
+    shown = isinstance(place, (ast.List, ast.Tuple, ast.Set)) or (isinstance(place, ast.Dict) and site.node in place.keys)
+    if not (shown and _has_open_update(site)) and not (isinstance(place, ast.Call) and _may_set(site, place)):
+        return None
+    return site.manual(f"if this reaches jax.config.update: {_lost(site.value)}, {_advice(site.value)}")
+
+
+def _may_set(site: StringSite, call: ast.Call) -> bool:
+    """``self.config.update("jax_omnistaging", True)`` and ``setattr(jax.config, "jax_omnistaging", True)``."""
+    resolve = site.source.resolve
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "update" and resolve(call.func) not in UPDATES:
+        value = call.func.value
+        known = isinstance(site.source.value_of(value), (ast.Dict, ast.Call)) or site.text(value).startswith("jax.")
+        return len(call.args) == 2 and call.args[0] is site.node and not known
+    sets = isinstance(call.func, ast.Name) and call.func.id == "setattr"
+    return sets and call.args[1:2] == [site.node] and resolve(call.args[0]) in CONFIGS
+
+
+def _has_open_update(site: StringSite) -> bool:
+    """Whether ``config.update`` gets a name that the source does not spell out."""
+    names = [c.args[0] for c in site.source.calls(*UPDATES) if c.args]
+    return any(not isinstance(site.source.value_of(name), ast.Constant) for name in names)
+
+
+@codemod.name_(*(f"jax.config.{option}" for option in sorted(_LOST - _OF_ATTRIBUTES.keys() - ALWAYS.keys())))
+def read_lost(site: NameSite) -> Reports:
+    """``jax.config.jax_host_callback_legacy``."""
+    option = site.symbol.rpartition(".")[2]
+    loads = isinstance(site.node, ast.Attribute) and isinstance(site.node.ctx, ast.Load)
+    return site.manual(f"{_lost(option)}: {_advice(option)}") if loads and not _target_has(site, option) else None
+
+
+@codemod.string(*_LOST)
+def named(site: StringSite) -> Reports:
+    """``config.read("jax_omnistaging")``, ``config.values["jax_omnistaging"]``, ``getattr(config, ..)``."""
+    option, source, parent = site.value, site.source, site.parent()
+    if option not in _LOST or _target_has(site, option) or is_tried(source, site.node):
+        return None
+    if isinstance(parent, ast.Call):
+        found = parent.args[:1] == [site.node] and source.resolve(parent.func) in READERS
+        found = found or (len(parent.args) == 2 and parent.args[1] is site.node and asks_by_name(source, parent, "getattr"))
+    elif isinstance(parent, ast.Subscript):
+        found = source.resolve(parent.value) in VALUES
+    else:
+        return None
+    return site.manual(f"{_lost(option)}: {_advice(option)}") if found else None
+
+
 @codemod.string(*_VARIABLES)
 def variable(site: StringSite) -> Reports:
     """``os.environ["JAX_OMNISTAGING"] = "1"``."""
@@ -203,6 +290,10 @@ def variable(site: StringSite) -> Reports:
     elif isinstance(place, ast.Call) and site.source.resolve(place.func) in ("os.environ.setdefault", "os.putenv"):
         statement = site.source.parent(place)
         value = place.args[1] if len(place.args) == 2 and isinstance(statement, ast.Expr) else None
+    elif isinstance(place, ast.Dict) and site.node in place.keys:
+        statement = None  # an environment
+    elif isinstance(place, ast.Call) and isinstance(place.func, ast.Attribute) and place.func.attr == "setenv":
+        statement = None
     else:
         return None
     if value is None or not isinstance(statement, ast.stmt) or not _switches_as_always(option, value):

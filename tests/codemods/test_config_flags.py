@@ -24,6 +24,10 @@ SELECT = "config-flags"
         ),
         pytest.param("import os, jax\nos.environ['JAX_ENABLE_X64'] = '1'\nenv['JAX_OMNISTAGING'] = '1'\n", id="environment"),
         pytest.param("import jax\ndef f(jax): jax.config.update('jax_omnistaging', True)\n", id="shadowed"),
+        pytest.param("import jax\njax.config.DEFINE_bool('jax_mine', 1)\njax.config.update('jax_mine', 0)\n", id="defined-here"),
+        pytest.param("import jax\nx = 'jax_omnistaging' in jax.config.values\n", id="asked-for"),
+        pytest.param("import jax\nx = getattr(jax.config, 'jax_omnistaging', True)\n", id="read-with-a-default"),
+        pytest.param("import jax\nx = ['jax_omnistaging']\njax.config.update('jax_enable_x64', x)\n", id="a-list-of-names"),
         pytest.param("import jax\n# jax.config.update('jax_omnistaging', True)\n", id="comment"),
     ],
 )
@@ -68,6 +72,15 @@ def test_rewritten(before: str, after: str) -> None:
         ("jax.config.update('jax_default_dtype_bits', '32')", "jax_enable_x64"),
         ("jax.config.update('jax_cpu_enable_gloo_collectives', False)", "is gone"),
         ("jax.config.update('jax_memory_fitting_effort', 0.5)", "jax_memory_fitting_level"),
+        ("jax.config.update('jax_no_such_thing', True)", "not an option of any known release"),
+        ("jax.config.read('jax_omnistaging')", "is gone"),
+        ("x = jax.config.values['jax_host_callback_legacy']", "is gone"),
+        ("x = jax.config.jax_host_callback_legacy", "is gone"),
+        ("x = getattr(jax.config, 'jax_host_callback_legacy')", "is gone"),
+        ("for o in ('jax_enable_x64', 'jax_omnistaging'):\n    jax.config.update(o, True)", "is gone"),
+        ("for o, v in {'jax_omnistaging': True}.items():\n    jax.config.update(o, v)", "is gone"),
+        ("monkeypatch.setenv('JAX_OMNISTAGING', '1')", "no JAX reads"),
+        ("run(command, env={'JAX_OMNISTAGING': '1'})", "no JAX reads"),
     ],
 )
 def test_what_asked_for_more_is_explained(use: str, advice: str) -> None:
@@ -81,3 +94,39 @@ def test_an_option_that_the_target_has_is_a_choice() -> None:
 
 def test_a_variable_that_asked_for_more_is_explained() -> None:
     unchanged("import os\nos.environ['JAX_OMNISTAGING'] = '0'\n", select=SELECT, findings=["no JAX reads"])
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "for name in ('jax_omnistaging',):\n    jax.config.update(name, True)",
+        "for name, on in {'jax_omnistaging': True}.items():\n    jax.config.update(name, on)",
+        "setattr(jax.config, 'jax_omnistaging', True)",
+        "self.config.update('jax_omnistaging', True)",
+    ],
+)
+def test_an_option_that_may_reach_the_configuration_is_explained(use: str) -> None:
+    unchanged(f"import jax\n{use}\n", select=SELECT, findings=["if this reaches jax.config.update"])
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "print('jax_omnistaging')",
+        "seen = {'jax_omnistaging': True}",
+        "table.update('jax_omnistaging')",
+        "setattr(x, 'jax_omnistaging', 1)",
+    ],
+)
+def test_the_name_of_an_option_alone_is_none(use: str) -> None:
+    unchanged(f"import jax\n{use}\n", select=SELECT)
+
+
+def test_an_option_that_the_target_does_not_have_yet() -> None:
+    source = "import jax\njax.config.update('jax_pgle_profiling_runs', 1)\n"
+    unchanged(source, select=SELECT, target="0.4.13", findings=["exists since JAX 0.4.29"])
+    unchanged(source, select=SELECT)
+    asked = (
+        "import jax\nif 'jax_pgle_profiling_runs' in jax.config.values:\n    jax.config.update('jax_pgle_profiling_runs', 1)\n"
+    )
+    unchanged(asked, select=SELECT, target="0.4.13")
