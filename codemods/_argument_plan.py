@@ -118,7 +118,8 @@ def decide(call: Call, argument: Argument, plan: Plan) -> None:
     elif INTS in rule.values and argument.key != len(call.positional) - 1:
         plan.reports.append(Manual(f"{name} and those after it must be given by keyword: see which release this was written for"))
     elif way.since > call.target and (rule.gone is None or rule.gone > call.target):
-        text = f"{name} is {way.keyword}= since JAX {way.since}, which the target {call.target} lacks: choose by version"
+        now = f"{way.keyword}=" if way.keyword else "not needed"
+        text = f"{name} is {now} since JAX {way.since}, which the target {call.target} lacks: choose by version"
         plan.reports.append(Manual(text, argument.node, severity))
     elif way.keyword and any(k.arg == way.keyword and k is not argument.node for k in call.node.keywords):
         plan.reports.append(Manual(f"{name} is {way.keyword}= now, which is given as well", argument.node, severity))

@@ -105,8 +105,8 @@ def _constant(text: str) -> ast.expr:
 
 
 def _way(text: str) -> Way:
-    if text == "-":
-        return Way()
+    if text.startswith("-"):
+        return Way(since=Version.parse(text[2:])) if text[1:] else Way()
     if text.startswith("#"):
         number, _, default = text[1:].partition("=")
         return Way(position=int(number), optional=default == "None")

@@ -31,14 +31,19 @@ codemod = Codemod(
 _ARRAYS = ("jax.Array", "jax.numpy.ndarray")
 _TRACERS = ("jax.core.Tracer", "jax.extend.core.Tracer", "jax._src.core.Tracer")
 _WHY = "classes of tracers are no subclasses of jax.Array since 0.8.2"
+_UNREGISTERED = f"{_WHY}: singledispatch gives them to the default function"
 
 
 @codemod.name_(*_ARRAYS)
 @before("0.8.2")
 def array_class(site: NameSite) -> Reports:
     """A test or a registration of the class; where it may stand for an old class, that never meant tracers."""
-    if site.quoted or (site.source.original is not None and held(site.source, *DEVICE_ARRAYS, *SHARDED_DEVICE_ARRAYS)):
+    if site.source.original is not None and held(site.source, *DEVICE_ARRAYS, *SHARDED_DEVICE_ARRAYS):
         return None
+    if site.quoted:
+        return None
+    if _registers(site):
+        return site.manual(f"{_UNREGISTERED}; register the function for jax.core.Tracer too")
     if site.role == "issubclass":
         return _issubclass(site)
     return _registered(site) if site.role == "register" else None
@@ -71,10 +76,26 @@ def _registered(site: NameSite) -> Reports:
         return None
     if not _is_dispatcher(source, call.func.value) or _has_tracers(source, call.func):
         return None
-    message = f"{_WHY}: singledispatch gives them to the default function"
     if not site.target_has("0.7.0"):  # Python 3.11, whose register takes a union, is not certain before
-        return site.manual(f"{message}; register the function for jax.core.Tracer too")
-    return Rewrite(f"{message} unless they are registered too", REVIEW, (site.replace("{a} | {jax.core.Tracer}", a=site.node),))
+        return site.manual(f"{_UNREGISTERED}; register the function for jax.core.Tracer too")
+    change = site.replace("{a} | {jax.core.Tracer}", a=site.node)
+    return Rewrite(f"{_UNREGISTERED} unless they are registered too", REVIEW, (change,))
+
+
+def _registers(site: NameSite) -> bool:
+    """Whether the class annotates the argument by which ``@f.register`` tells what the function is for."""
+    source, annotated = site.source, site.parent()
+    if not isinstance(annotated, ast.arg):
+        return False
+    function = next((a for a in source.ancestors(annotated) if isinstance(a, ast.FunctionDef)), None)
+    if function is None or annotated not in function.args.args[:2] or any(a.annotation for a in _before(function, annotated)):
+        return False
+    registers = [d for d in function.decorator_list if isinstance(d, ast.Attribute) and d.attr == "register"]
+    return any(_is_dispatcher(source, d.value) and not _has_tracers(source, d) for d in registers)
+
+
+def _before(function: ast.FunctionDef, argument: ast.arg) -> list[ast.arg]:
+    return function.args.args[: function.args.args.index(argument)]
 
 
 def _has_tracers(source: Source, register: ast.Attribute) -> bool:

@@ -79,7 +79,9 @@ def _is_decorator(site: CallSite) -> bool:
 
 
 def _is_empty(value: ast.expr) -> bool:
-    return (isinstance(value, ast.Constant) and not value.value) or (isinstance(value, (ast.Tuple, ast.List)) and not value.elts)
+    """Whether nothing is asked for; the number 0 is an argument's."""
+    constant = isinstance(value, ast.Constant) and (value.value is None or value.value is False)
+    return constant or (isinstance(value, (ast.Tuple, ast.List)) and not value.elts)
 
 
 def _is_true(value: ast.expr | None) -> bool:

@@ -243,6 +243,22 @@ def test_rewritten(codemod: str, before: str, after: str) -> None:
     rewritten(f"{head}y = {before}\n", f"{head}y = {after}\n", select=codemod, origin="0.2.0", allowed="unsafe")
 
 
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        ("@g.register\ndef _(x: jax.Array): return 1", 1),
+        ("@g.register\ndef _(x: jax.Array, y: jax.Array): return 1", 1),
+        ("@g.register\ndef _(x: int, y: jax.Array): return 1", 0),
+        ("@g.register\ndef _(x) -> jax.Array: return 1", 0),
+        ("@g.register\n@g.register(jax.core.Tracer)\ndef _(x: jax.Array): return 1", 0),
+        ("@atexit.register\ndef _(x: jax.Array): return 1", 0),
+    ],
+)
+def test_a_class_can_be_registered_by_an_annotation(function: str, said: int) -> None:
+    source = f"{HEAD}import atexit\nfrom functools import singledispatch\n@singledispatch\ndef g(x): return 0\n{function}\n"
+    unchanged(source, select="tracer-classes", origin="0.4.0", findings=["register the function for jax.core.Tracer"] * said)
+
+
 def test_capsules_are_errors_whatever_the_age_of_the_program() -> None:
     head = "import torch.utils.dlpack as t\nimport jax.dlpack\n"
     for capsule in ("t.to_dlpack(x)", "x.__dlpack__()", "x.toDlpack()", "jax.dlpack.to_dlpack(x)"):

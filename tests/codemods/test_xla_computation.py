@@ -72,6 +72,11 @@ def test_reported_and_kept(source: str, expected: list[str]) -> None:
             id="keywords",
         ),
         pytest.param(
+            "c = jax.xla_computation(f, 0, donate_argnums=0)(x)",
+            'c = jax.jit(f, static_argnums=0, donate_argnums=0, keep_unused=True).lower(x).compiler_ir("hlo")',
+            id="argument-of-number-0",
+        ),
+        pytest.param(
             "make = jax.xla_computation(f)",
             'make = lambda *args, **kwargs: jax.jit(f, keep_unused=True).lower(*args, **kwargs).compiler_ir("hlo")',
             id="kept",
