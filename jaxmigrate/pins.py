@@ -18,6 +18,8 @@ from jaxmigrate.model import Applicability, FileResult, Finding, Outcome, Positi
 
 _CLAUSE = rb"(?:===|==|>=|<=|~=|!=|<|>|\^|~|=)\s*v?[0-9][0-9A-Za-z.*+!_-]*"
 _SPEC = re.compile(rb"(===|==|>=|<=|~=|!=|<|>|\^|~|=)?\s*v?([0-9]+(?:\.[0-9]+)*)(\.\*)?([0-9A-Za-z.+!_-]*)")
+_LISTS = (".txt", ".in", ".cfg", ".toml", ".py", ".yml", ".yaml", "Pipfile")
+"""How files are called in which a name in capitals is a distribution and no variable."""
 _SUPPRESSED = re.compile(rb"jaxmigrate: *ignore(?:\[([^\]]*)\])?")
 
 
@@ -91,7 +93,7 @@ def find(name: str, data: bytes, packages: Sequence[str]) -> list[Pin]:
     found: list[Pin] = []
     start = 0
     for line in data.splitlines(keepends=True):
-        if any(package.encode() in line for package in packages):
+        if any(package.encode() in line.lower() for package in packages):
             code = _without_comment(name, line)
             found += (_moved(pin, start, line) for pin in _in_line(name, code, packages))
         start += len(line)
@@ -121,9 +123,10 @@ def _in_line(name: str, line: bytes, packages: Sequence[str]) -> Iterator[Pin]:
     names = b"|".join(re.escape(p.encode()) for p in sorted(packages, key=len, reverse=True))
     quoted = name.endswith(".py")
     before = rb"(?<=[\"'])" if quoted else rb"(?<![\w./-])"
-    plain = rb"(" + names + rb")(?:\s*\[[\w\s,.-]*\])?\s*\(?\s*((?:" + _CLAUSE + rb"\s*,?\s*)+)"
+    plain = rb"((?i:" + names + rb"))(?:\s*\[[\w\s,.-]*\])?\s*\(?\s*((?:" + _CLAUSE + rb"\s*,?\s*)+)"
     for match in re.finditer(before + plain, line):
-        yield _pin(line, match, match.span(2))
+        if match[1].islower() or (re.match(rb"=[^=]", match[2]) is None and name.endswith(_LISTS)):
+            yield _pin(line, match, match.span(2))
     if not quoted:  # TOML: jax = "^0.4.1", jax = {version = ">=0.4"}
         table = rb"^\s*[\"']?(" + names + rb")[\"']?\s*=\s*(?:\{[^}\n]*\bversion\s*=\s*)?[\"']([^\"'\n]+)[\"']"
         for match in re.finditer(table, line):
@@ -143,7 +146,7 @@ def _pin(line: bytes, match: re.Match[bytes], span: tuple[int, int], bare: str =
             numbers = tuple(map(int, clause[2].decode().split(".")))
             clauses.append(Clause(operator, numbers, clause.start(), clause.start() + len(text.encode()), text.rstrip(",")))
     end = max((c.end for c in clauses), default=match.end())
-    package = match[1].decode()
+    package = match[1].decode().lower()
     shown = f"{package} {','.join(c.text for c in clauses)}" if bare else line[match.start() : end].decode("utf-8", "replace")
     return Pin(package, match.start(), end, shown, tuple(clauses))
 

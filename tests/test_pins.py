@@ -27,6 +27,7 @@ def found(name: str, text: str) -> list[tuple[str, str]]:
         pytest.param("requirements.txt", "jax==0.3.15\n", [("jax", "==0.3.15")], id="exact"),
         pytest.param("requirements.txt", "jax[tpu]>=0.2.13, <= 0.3.25\n", [("jax", ">=0.2.13,<= 0.3.25")], id="extras-and-two"),
         pytest.param("requirements.txt", 'jax>=0.4; python_version >= "3.9"\n', [("jax", ">=0.4")], id="marker"),
+        pytest.param("requirements.txt", "JAX~=0.4.1\nJax[cpu]==0.3\n", [("jax", "~=0.4.1"), ("jax", "==0.3")], id="capitals"),
         pytest.param("requirements.txt", "jax (>=0.3)\n", [("jax", ">=0.3")], id="brackets-of-old-metadata"),
         pytest.param("requirements.txt", "chex  # jax<0.2\n# jax<0.1\n", [], id="comments"),
         pytest.param("requirements.txt", "jaxopt==0.1\nflax-jax==1\nmy.jax==2\njaxtyping<3\n", [], id="other-packages"),

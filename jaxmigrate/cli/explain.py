@@ -94,7 +94,7 @@ def _private(name: str, pack: Pack) -> str:
 
 def _told(story: Story) -> Iterator[str]:
     """A story for people, within 80 columns."""
-    yield _title(story)
+    yield from _wrapped(_title(story), "", "  ")
     yield ""
     rows = list(_rows(story))
     width = max(len(label) for label, _ in rows)
@@ -174,10 +174,15 @@ def _lost(entry: Entry) -> str:
     return f"{name} ({'deprecated in ' + str(entry.deprecated) if entry.alive else 'last in ' + str(entry.last)})"
 
 
-def _wrapped(text: str, head: str) -> list[str]:
-    """`text` behind `head`, its further lines below the first."""
+def _wrapped(text: str, head: str, further: str | None = None) -> list[str]:
+    """`text` behind `head`, its further lines below the first, or behind `further`."""
     return textwrap.wrap(
-        text, _WIDTH, initial_indent=head, subsequent_indent=" " * len(head), break_on_hyphens=False, break_long_words=False
+        text,
+        _WIDTH,
+        initial_indent=head,
+        subsequent_indent=" " * len(head) if further is None else further,
+        break_on_hyphens=False,
+        break_long_words=False,
     )
 
 
@@ -236,7 +241,7 @@ def _deals_with(codemod: Codemod, symbol: str) -> bool:
 
 
 def _lines(codemod: Codemod) -> Iterator[str]:
-    yield f"{codemod.name}: {codemod.summary}"
+    yield from _wrapped(f"{codemod.name}: {codemod.summary}", "", "  ")
     yield ""
     yield from _facts(codemod)
     pair = example(codemod.name)

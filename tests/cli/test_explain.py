@@ -24,7 +24,8 @@ def test_every_codemod_is_explained(name: str) -> None:
     codemod = load().codemods[name]
     status, output = run("explain", name)
     assert status == 0
-    assert output.startswith(f"{name}: {codemod.summary}\n")
+    assert " ".join(output.split()).startswith(f"{name}: {codemod.summary} new API")
+    assert [line for line in output.partition("\n\n")[0].splitlines() if len(line) > 80] == []
     assert codemod.link in output
     assert f"new API since{' ' * 10}" in output
 
