@@ -6,6 +6,8 @@ An old API that is only the fallback of such a choice must be left alone (DESIGN
 from __future__ import annotations
 
 import ast
+import operator
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -332,7 +334,7 @@ def _test_guard(source: Source, test: ast.expr, in_body: bool) -> str:
             return next(filter(None, reasons), "")
         return reasons[0] if all(reasons) else ""
     if _is_version_test(source, test):
-        return "the code around it chooses by jax's version"
+        return "" if _holds_today(source, test) is in_body else "the code around it chooses by jax's version"
     asked = _presence_test(source, test)
     if asked and _is_dead(source, *asked) == in_body:
         return f"the code around it asks whether {asked[1]!r} exists"
@@ -378,6 +380,41 @@ def _is_version(source: Source, node: ast.expr, depth: int = 0) -> bool:
             if depth < 3 and isinstance(inner, ast.Name) and inner is not node and _is_version(source, inner, depth + 1):
                 return True
     return False
+
+
+_COMPARISONS = {ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge}
+_MIRRORED = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
+_PARSERS = {"Version", "LooseVersion", "StrictVersion", "parse", "parse_version"}
+
+
+def _holds_today(source: Source, test: ast.expr) -> bool | None:
+    """Whether a comparison with a version holds on the newest JAX; None when it does not say (strings compare by letters)."""
+    test = source.value_of(test)
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not source.facts.history.versions:
+        return None
+    kind, left, right = type(test.ops[0]), test.left, test.comparators[0]
+    bound = _numbers(source, right)
+    if bound is None:
+        kind, bound = _MIRRORED.get(kind, kind), _numbers(source, left)
+    newest = source.facts.history.versions[-1].numbers
+    if bound is None or kind not in _COMPARISONS or newest[: len(bound)] == bound:
+        return None
+    return bool(_COMPARISONS[kind](newest, bound))
+
+
+def _numbers(source: Source, node: ast.expr) -> tuple[int, ...] | None:
+    """The numbers of ``Version("0.4.1")`` and ``(0, 4, 1)``."""
+    node = source.value_of(node)
+    if isinstance(node, ast.Tuple):
+        numbers = [e.value for e in node.elts if isinstance(e, ast.Constant) and isinstance(e.value, int)]
+        return tuple(numbers) if len(numbers) == len(node.elts) > 1 else None
+    if not isinstance(node, ast.Call) or len(node.args) != 1:
+        return None
+    leaf = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    text = source.value_of(node.args[0])
+    if leaf not in _PARSERS or not isinstance(text, ast.Constant) or not re.fullmatch(r"\d+(\.\d+)+", str(text.value)):
+        return None
+    return tuple(map(int, str(text.value).split(".")))
 
 
 def _asks_for_version(call: ast.Call) -> bool:
