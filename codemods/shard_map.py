@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from jaxmigrate.codemod import (
     REVIEW,
     SAFE,
+    UNSAFE,
     CallSite,
     Codemod,
     EditCall,
@@ -56,14 +57,25 @@ _ADVICE = "write jax.shard_map(f, mesh=..., in_specs=..., out_specs=..., check_v
 def use(site: NameSite) -> Reports:
     """A call changes together with its arguments; elsewhere the name alone changes."""
     call = site.parent()
-    if not isinstance(call, ast.Call) or site.quoted:
+    if site.quoted or _is_followed(site, call):
         return None
-    if call.func is site.node:
+    if isinstance(call, ast.Call) and call.func is site.node:
         return _called(CallSite(site.source, call, site.settings, site.symbol), Template(f"{{{_NEW}}}"))
-    if call.args[0:1] == [site.node] and site.source.resolve(call.func) == "functools.partial":
+    if isinstance(call, ast.Call) and call.args[0:1] == [site.node] and site.source.resolve(call.func) == "functools.partial":
         return _called(CallSite(site.source, call, site.settings, site.symbol, partial=True), Template(f"{{{_NEW}}}"))
     doubt = "its mesh and specs are given by keyword, and neither check_rep nor auto, where it is called"
-    return Rewrite(f"{_MESSAGE}, assuming that {doubt}", REVIEW, ())
+    seen = isinstance(call, ast.Call) and not (site.source.resolve(call.func) or "").startswith("inspect.")
+    return Rewrite(f"{_MESSAGE}, assuming that {doubt}", REVIEW if seen else UNSAFE, ())
+
+
+def _is_followed(site: NameSite, around: ast.AST | None) -> bool:
+    """Whether the function gets one more name, by which its calls are known as well, or is only asked for."""
+    if isinstance(around, (ast.Compare, ast.If, ast.UnaryOp)):
+        return True
+    if not isinstance(around, ast.Assign) or around.value is not site.node or len(around.targets) != 1:
+        return False
+    target = around.targets[0]
+    return isinstance(target, ast.Name) and len(site.source.lookup(target.id, site.source.scope(target))[0]) == 1
 
 
 codemod.rename(

@@ -242,6 +242,7 @@ def _import_proposal(
         worst,
         (MoveImport(statement, tuple(moved for _, moved, _ in entries)),),
         entries[0][0].old,
+        severity=min((use.codemod.severity for _, _, uses in entries for use in uses), default=Severity.NORMAL),
     )
 
 
@@ -266,7 +267,8 @@ def _joined(uses: list[_Use], node: ast.expr, change: AnyChange) -> Proposal:
     worst = max(a for _, a in verdicts)
     message = "; ".join(dict.fromkeys(m for m, a in verdicts if a is worst))
     first = uses[0]
-    return Proposal(first.codemod.name, node, message, worst, (change,), first.move.old, first.found.binding)
+    severity = min(use.codemod.severity for use in uses)
+    return Proposal(first.codemod.name, node, message, worst, (change,), first.move.old, first.found.binding, severity=severity)
 
 
 def _collapse(

@@ -190,3 +190,20 @@ def test_name_that_other_modules_take_from_here() -> None:
     (finding,) = applied(result)
     assert finding.applicability is Applicability.REVIEW
     assert "give mesh and specs by keyword" in finding.message
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "def g(mesh, shard_map=shard_map):\n    return shard_map(f, mesh, P(), P(), check_rep=False)\n",
+        "class A:\n    def __init__(self, wrap=shard_map):\n        self.wrap = wrap\n",
+        "takes = inspect.signature(shard_map).parameters\n",
+        "wrap = None\nif fast:\n    wrap = shard_map\n",
+    ],
+)
+def test_what_may_be_called_with_the_old_arguments_is_not_changed_by_itself(use: str) -> None:
+    source = f"import inspect\nimport jax\nfrom jax.experimental.shard_map import shard_map\n{use}"
+    result = run(source, select="shard-map")
+    assert result.after == result.before
+    assert [f.applicability.name for f in result.findings] == ["UNSAFE"]
+    assert result.findings[0].severity is Severity.LOW
