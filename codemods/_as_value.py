@@ -12,7 +12,7 @@ _NO_VALUE = ("annotation", "isinstance", "issubclass", "type-compare", "base-cla
 def is_imported(site: Site, node: ast.expr) -> bool:
     """Whether the name is the function itself; another name of it holds the lambda."""
     resolved = site.source.resolved(node)
-    return resolved is not None and resolved.binding.kind == "import"
+    return resolved is not None and (resolved.binding.kind == "import" or resolved.direct)
 
 
 def as_value(site: NameSite, function: str, besides: str, advice: str) -> Reports:

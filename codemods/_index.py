@@ -75,6 +75,6 @@ def is_unwrapped(source: Source, node: ast.expr, functions: Mapping[str, str]) -
         return False
     is_index = around.arg == "idx" if isinstance(around, ast.keyword) else call.args[1:2] == [subscript]
     resolved = source.resolved(call.func)
-    known = resolved is not None and resolved.qualified in functions and resolved.binding.kind == "import"
+    known = resolved is not None and resolved.qualified in functions and (resolved.binding.kind == "import" or resolved.direct)
     starred = any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords)
     return is_index and known and not starred

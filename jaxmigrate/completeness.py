@@ -321,6 +321,10 @@ class _Look:
 
     def _dotted(self, call: ast.Call, path: str) -> Iterator[Proposal]:
         callee = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        if callee not in _BY_PATH and (meant := self.source.resolve(call.func) or "").startswith("importlib."):
+            callee = meant.rpartition(".")[2]  # under a name of its own
+        if path.startswith(".") and callee == "import_module":
+            path = self._absolute(call, path)
         if callee not in _BY_PATH or not self._is_ours(path) or not all(map(str.isidentifier, path.split("."))):
             return
         verdict = self.judged(path, as_module=callee in _MODULE_BY_PATH)
@@ -331,6 +335,13 @@ class _Look:
                 found.severity = Severity.URGENT
                 found.message += "; nothing tells that these tests are skipped"
             yield found
+
+    def _absolute(self, call: ast.Call, path: str) -> str:
+        """``import_module(".maps", "jax.experimental")``; empty where the package is not spelled out."""
+        package = call.args[1] if len(call.args) == 2 else next((k.value for k in call.keywords if k.arg == "package"), None)
+        if path.startswith("..") or not isinstance(package, ast.Constant):
+            return ""
+        return f"{package.value!s}{path}"
 
     def _attribute(self, call: ast.Call, name: ast.Constant, base: Resolved) -> Iterator[Proposal]:
         qualified = f"{base.qualified}.{name.value!s}"

@@ -184,11 +184,16 @@ def read(arguments: Sequence[str]) -> Iterator[tuple[str, str, str]]:
 
 def main(arguments: Sequence[str]) -> int:
     """Compare what the arguments name and write one line for each disagreement; 1 if there is any."""
-    if len(arguments) not in (1, 2):
+    if len(arguments) not in (1, 2) or arguments[0].startswith("-"):
         sys.stderr.write("usage: python -m jaxmigrate.confluence PAIRS.jsonl | OLD NEW\n")
         return 2
+    try:
+        named = list(read(arguments))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        sys.stderr.write(f"cannot be read: {error}\n")
+        return 2
     pairs = disagreed = failed = 0
-    for name, old, new in read(arguments):
+    for name, old, new in named:
         pairs += 1
         try:
             found = compare(old, new)

@@ -320,6 +320,26 @@ class Source:
             current = current.parent
         return [], None
 
+    def lookup_at(self, node: ast.Name) -> tuple[list[Binding], Scope | None]:
+        """The same for one use: in the body of a class a name means what it does outside until the body binds it."""
+        scope = self.scope(node)
+        bindings, holder = self.lookup(node.id, scope)
+        if holder is not scope or not scope.is_class or not isinstance(node.ctx, ast.Load):
+            return bindings, holder
+        if not all(self._binds_later(binding, node) for binding in bindings):
+            return bindings, holder
+        outer = scope.parent
+        while outer is not None and outer.is_class:
+            outer = outer.parent
+        return self.lookup(node.id, outer) if outer is not None else ([], None)
+
+    def _binds_later(self, binding: Binding, node: ast.Name) -> bool:
+        """Whether a statement of the same body evaluates `node` before it binds: ``name = f(name)``, or comes after it."""
+        statement = binding.statement
+        if statement is None or binding.kind not in ("assign", "def", "class"):
+            return False
+        return self.span(statement)[0] > self.span(node)[0] or any(a is statement for a in self.ancestors(node))
+
     def resolved(self, node: ast.AST) -> Resolved | None:
         """What a Name or Attribute means, or None when imports and assignments do not tell."""
         if node not in self._resolved:
@@ -346,13 +366,27 @@ class Source:
                 return None
             written = ".".join((root.qualified, *reversed(chain)))
             qualified = self._through_index(written)
-            return Resolved(qualified, root.direct and qualified == written, root.binding)
+            direct = (root.direct and qualified == written) or self._is_from_living_module(node, base)
+            return Resolved(qualified, direct, root.binding)
         if isinstance(node, ast.Name):
             return self._resolve_name(node)
         return None
 
+    def _is_from_living_module(self, node: ast.Attribute, base: ast.Name) -> bool:
+        """Whether a chain of names goes on from a module that stays, whatever that is called here: ``np = jax.numpy``."""
+        owner: ast.expr = node.value
+        while True:
+            found = self.resolved(owner)
+            if found is not None and self.facts.history.is_module(found.qualified) and not self.is_dead(found.qualified):
+                entry = self.facts.history.entry(found.qualified)
+                if entry is not None and entry.alive:
+                    return True
+            if owner is base or not isinstance(owner, ast.Attribute):
+                return False
+            owner = owner.value
+
     def _resolve_name(self, node: ast.Name) -> Resolved | None:
-        bindings, _ = self.lookup(node.id, self.scope(node))
+        bindings, _ = self.lookup_at(node)
         imports = [b for b in bindings if b.kind == "import"]
         others = [b for b in bindings if b.kind != "import" and not guards.is_placeholder(self, b)]
         if imports:

@@ -495,4 +495,7 @@ def _bindings(data: bytes, imports: list[_Import]) -> dict[str, str]:
         known = binds.get(first) or modules.get(first)
         if known and first not in doubtful:
             binds[name] = f"{known}.{rest}" if rest else known
+    whole = [i.indented for i in imports if not i.name and not i.local and i.module.partition(".")[0] == "jax"]
+    if whole and not any(whole) and "jax" not in counts:
+        binds.setdefault("jax", "jax")  # others may take the library itself from here
     return {name: qualified for name, qualified in binds.items() if name not in doubtful}

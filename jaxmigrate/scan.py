@@ -215,6 +215,9 @@ class _Walker:
 
     def annotated(self, node: ast.AnnAssign, scope: Scope) -> Scope:
         self.source._annotations.append((node.annotation, scope))
+        leaf = node.annotation.attr if isinstance(node.annotation, ast.Attribute) else getattr(node.annotation, "id", "")
+        if leaf == "TypeAlias" and node.value is not None:
+            self.source._annotations.append((node.value, scope))
         return scope
 
     def call(self, node: ast.Call, scope: Scope) -> Scope:

@@ -72,6 +72,14 @@ GONE = {
     "class_body": ("import jax\nclass A:\n    c = jax.curry\n", [(3, "jax.curry")]),
     "decorator": ("import jax\n@jax.curry\ndef f(): ...\n", [(2, "jax.curry")]),
     "getattr": ("import jax\ngetattr(jax, 'curry')(f)\n", [(2, "jax.curry")]),
+    "import_module_by_another_name": (
+        "from importlib import import_module as load\nload('jax.interpreters.masking')\n",
+        [(2, "jax.interpreters.masking")],
+    ),
+    "import_module_within_a_package": (
+        "import importlib\nimportlib.import_module('.masking', 'jax.interpreters')\nimportlib.import_module('.masking', x)\n",
+        [(2, "jax.interpreters.masking")],
+    ),
     "import_module": ("import importlib\nimportlib.import_module('jax.interpreters.masking')\n", [(2, "jax.interpreters.masking")]),
     "mock_patch": ("from unittest import mock\nwith mock.patch('jax.curry'): ...\n", [(2, "jax.curry")]),
     "star_import": ("from jax import *\ncurry(f)\n", [(1, "jax.curry")]),

@@ -94,3 +94,12 @@ def test_two_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (tmp_path / name).write_text(text, "utf-8")
     assert main([str(tmp_path / "old.py"), str(tmp_path / "new.py")]) == 0
     assert "1 agree" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("text", [None, "def f(): pass\n", '{"old": ""}\n', "[1]\n"])
+def test_what_cannot_be_read_is_said_in_a_line(text: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "pairs.jsonl"
+    if text is not None:
+        path.write_text(text)
+    assert main([str(path)]) == 2
+    assert capsys.readouterr().err.startswith("cannot be read: ")

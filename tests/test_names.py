@@ -342,3 +342,28 @@ def test_type_error_guards_an_old_keyword() -> None:
 @pytest.mark.parametrize("text", UNGUARDED)
 def test_not_guarded(text: str) -> None:
     assert not _guards(text)[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "direct"),
+    [
+        ("import jax\nnp = jax.numpy\nnp.product", True),
+        ("import jax\nlib = jax.lib\nlib.xla_bridge.get_backend", True),
+        ("import jax\nT = jax.numpy.product\nT", False),
+        ("import jax\nm = jax.experimental.maps\nm.Mesh", False),
+        ("import jax\nA = jax.Array\nA.device_buffer", False),
+    ],
+)
+def test_what_is_read_from_a_module_that_stays_is_direct(text: str, direct: bool) -> None:
+    src = source(text)
+    last = src.tree.body[-1]
+    assert isinstance(last, ast.Expr)
+    found = src.resolved(last.value)
+    assert found is not None
+    assert found.direct is direct
+
+
+def test_a_quoted_type_alias_is_looked_into() -> None:
+    src = source("import jax, typing\nA: typing.TypeAlias = 'jax.core.Jaxpr'\nB: str = 'jax.core.Var'")
+    assert src.names("jax.core.Jaxpr")
+    assert not src.names("jax.core.Var")
