@@ -406,7 +406,7 @@ def is_used(source: Source, alias: ast.alias, statement: ast.stmt) -> bool:
     scope = source.scope(statement)
     dotted = alias.name if isinstance(statement, ast.Import) and not alias.asname and "." in alias.name else ""
     for node in source.by_id.get(name, ()):
-        if not isinstance(node.ctx, ast.Load) or source.lookup(name, source.scope(node))[1] is not scope:
+        if not isinstance(node.ctx, ast.Load) or source.lookup_at(node)[1] is not scope:
             continue
         if not dotted or chain(source, node).startswith(dotted):
             return True

@@ -77,6 +77,21 @@ def test_unchanged(source: str) -> None:
         pytest.param(
             "import jax\ntmap = jax.tree_map\ntmap(f, x)\n", "import jax\ntmap = jax.tree.map\ntmap(f, x)\n", id="rebound-once"
         ),
+        pytest.param(
+            "import jax\nfrom jax import tree_multimap\nclass A:\n    tree_multimap = staticmethod(tree_multimap)\ntree_multimap(f, x)\n",
+            "import jax\nclass A:\n    tree_multimap = staticmethod(jax.tree.map)\njax.tree.map(f, x)\n",
+            id="attribute-of-a-class-named-after-what-it-holds",
+        ),
+        pytest.param(
+            "import jax\nfrom jax import tree_multimap\nclass A:\n    def tree_multimap(self, f=tree_multimap): return f\n",
+            "import jax\nclass A:\n    def tree_multimap(self, f=jax.tree.map): return f\n",
+            id="default-of-a-method-of-the-same-name",
+        ),
+        pytest.param(
+            "import jax\nfrom jax import tree_multimap as t\nclass A:\n    t = 1\n    u = t\nt(f, x)\n",
+            "import jax\nfrom jax.tree import map as t\nclass A:\n    t = 1\n    u = t\nt(f, x)\n",
+            id="attribute-of-a-class-once-it-is-bound",
+        ),
         pytest.param("import jax\ngetattr(jax, 'tree_map')(f, x)\n", "import jax\njax.tree.map(f, x)\n", id="getattr"),
         pytest.param("import jax\njax.tree_util.build_tree(d, [1, 2])\n", "d.from_iterable_tree([1, 2])\n", id="build-tree"),
         pytest.param(
