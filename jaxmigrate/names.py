@@ -366,10 +366,24 @@ class Source:
                 return None
             written = ".".join((root.qualified, *reversed(chain)))
             qualified = self._through_index(written)
-            return Resolved(qualified, root.direct and qualified == written, root.binding)
+            direct = (root.direct and qualified == written) or self._is_from_living_module(node, base)
+            return Resolved(qualified, direct, root.binding)
         if isinstance(node, ast.Name):
             return self._resolve_name(node)
         return None
+
+    def _is_from_living_module(self, node: ast.Attribute, base: ast.Name) -> bool:
+        """Whether a chain of names goes on from a module that stays, whatever that is called here: ``np = jax.numpy``."""
+        owner: ast.expr = node.value
+        while True:
+            found = self.resolved(owner)
+            if found is not None and self.facts.history.is_module(found.qualified) and not self.is_dead(found.qualified):
+                entry = self.facts.history.entry(found.qualified)
+                if entry is not None and entry.alive:
+                    return True
+            if owner is base or not isinstance(owner, ast.Attribute):
+                return False
+            owner = owner.value
 
     def _resolve_name(self, node: ast.Name) -> Resolved | None:
         bindings, _ = self.lookup_at(node)
