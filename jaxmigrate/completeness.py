@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -249,8 +249,21 @@ class _Look:
             verdict = self.judged(module) if not self.covered.node(statement) else None
             if verdict is not None:
                 yield self.proposal(statement, verdict, self.message(verdict, module))
+            elif module in self.source.index.exports:
+                yield from self._passed_on(self.source.index.exports[module])
             elif self._is_ours(module) and all(map(self._is_ours, modules.values())) and not self.covered.node(statement):
                 yield from self._starred(statement, module)
+
+    def _passed_on(self, exports: Mapping[str, str]) -> Iterator[Proposal]:
+        """Uses of names of the library that a star import of a module of the project gives."""
+        for name in sorted(exports.keys() & self.source.by_id.keys() - vars(builtins).keys()):
+            for node in self.source.by_id[name]:
+                if name.startswith("_") or self.source.lookup(name, self.source.scope(node))[1] is not None:
+                    continue
+                whole, qualified = _whole_chain(self.source, node, exports[name])
+                verdict = self.judged(qualified) if isinstance(node.ctx, ast.Load) else None
+                if verdict is not None and not _below(exports[name], verdict.root) and not self.covered.node(whole):
+                    yield self.proposal(whole, verdict, self.message(verdict, qualified))
 
     def _starred(self, statement: ast.ImportFrom, module: str) -> Iterator[Proposal]:
         members = self.history.members(module)
@@ -409,6 +422,14 @@ class _Look:
         living = [n for n, e in self.history.members(parent).items() if e.alive and "leak" not in e.kinds]
         near = [n for n in living if n.lower() == name.lower()] or get_close_matches(name, living, 1, 0.75)
         return f", did you mean {parent}.{near[0]}?" if near else ""
+
+
+def _whole_chain(source: Source, node: ast.expr, qualified: str) -> tuple[ast.expr, str]:
+    """The whole of the attribute chain that begins with `node`, and what it means if that means `qualified`."""
+    parent = source.parent(node)
+    while isinstance(parent, ast.Attribute):
+        node, qualified, parent = parent, f"{qualified}.{parent.attr}", source.parent(parent)
+    return node, qualified
 
 
 def _advised(advice: Advice | None, target: Version, of: str = "it") -> str:

@@ -242,3 +242,10 @@ def test_what_a_result_needs_is_that_of_its_youngest_living_name() -> None:
     guarded = "import jax\nif hasattr(jax, 'set_mesh'):\n    jax.set_mesh(m)\nx: jax.Array\n"
     assert str(run(guarded).uses) == "0.3.18"
     assert run("x = 1\n").uses is None
+
+
+def test_names_from_a_star_import_of_the_project_are_looked_up() -> None:
+    index = ProjectIndex(exports={"lib.common": {"np": "jax.numpy", "curry": "jax.curry"}})
+    source = "from lib.common import *\nnp.wobble(x)\nnp.sum(x)\ncurry(f)\ndef f(np): return np.wobble\n"
+    [finding] = said(source, module="lib.use", index=index)
+    assert finding.position.line == 2
