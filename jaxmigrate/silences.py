@@ -161,6 +161,8 @@ def _other_way(source: Source, answer: ast.expr) -> bool | None:
         return _if_has_other_way(source, parent, negated)
     if isinstance(parent, ast.Call) and "skip" in _leaf(parent.func):
         return False
+    if isinstance(parent, ast.Call) and _leaf(parent.func) in ("isinstance", "issubclass") and parent.args[1:] == [node]:
+        return False  # nothing is of that class any more
     return None
 
 

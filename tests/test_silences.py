@@ -29,6 +29,7 @@ OFF = {
     "hasattr_kept": "import jax\nHAS = hasattr(jax.core, 'unitvar')\nif HAS:\n    jax.core.unitvar\n",
     "hasattr_if_expression": "import jax\nx = jax.core.unitvar if hasattr(jax.core, 'unitvar') else None\n",
     "hasattr_to_go_away": "import jax\ndef f():\n    if not hasattr(jax.core, 'unitvar'):\n        return\n    g()\n",
+    "getattr_class": "import jax\nisinstance(x, getattr(jax.core, 'unitvar', ()))\n",
     "getattr_none": "import jax\nu = getattr(jax.core, 'unitvar', None)\nif u is not None:\n    u()\n",
     "skipped_test": "import jax, unittest\n@unittest.skipIf(not hasattr(jax.core, 'unitvar'), '')\ndef test(): ...\n",
     "importorskip": "import pytest\npytest.importorskip('jax.interpreters.masking')\n",
