@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from jaxmigrate.names import Binding, Source
 
 _IMPORT_ERRORS = {"ImportError", "ModuleNotFoundError", "AttributeError", "NameError", "Exception", "BaseException"}
+_NO_NEWS = {"shape", "dtype", "ndim", "size", "T", "numpy", "item", "items", "keys", "values", "_asdict", "_fields", "name"}
+"""What values of all sorts have had all along: to ask for it tells kinds of values, not releases."""
+_OTHERS = {"optax", "flax", "haiku", "torch", "tensorflow", "numpy", "scipy", "tqdm", "matplotlib", "chex", "pandas", "cupy"}
+"""Packages that are there or not whatever the JAX."""
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
@@ -230,6 +234,8 @@ def _try_guard(source: Source, statement: ast.Try, child: ast.AST, node: ast.AST
     if isinstance(child, ast.ExceptHandler):
         if child.type is not None and node in ast.walk(child.type):
             return ""  # what is caught is asked for whenever anything is raised
+        if _only_imports_others(statement.body):
+            return ""
         if (_catches_absence(child) or _catches(child, {"TypeError"})) and not any(
             _holds_dead(source, s) for s in statement.body
         ):
@@ -243,6 +249,14 @@ def _try_guard(source: Source, statement: ast.Try, child: ast.AST, node: ast.AST
         if _catches_absence(handler) and _handler_replaces(source, statement, handler, node):
             return "the except clause already has the successor"
     return ""
+
+
+def _only_imports_others(body: list[ast.stmt]) -> bool:
+    """``import optax``, whose absence says nothing about JAX."""
+    names = [a.name for s in body if isinstance(s, ast.Import) for a in s.names]
+    names += [s.module or "" for s in body if isinstance(s, ast.ImportFrom) and not s.level]
+    imports = all(isinstance(s, ast.Import) or (isinstance(s, ast.ImportFrom) and not s.level) for s in body)
+    return imports and all(name.partition(".")[0] in _OTHERS for name in names)
 
 
 def _is_uncallable(source: Source, node: ast.AST) -> bool:
@@ -336,9 +350,15 @@ def _test_guard(source: Source, test: ast.expr, in_body: bool) -> str:
     if _is_version_test(source, test):
         return "" if _holds_today(source, test) is in_body else "the code around it chooses by jax's version"
     asked = _presence_test(source, test)
-    if asked and _is_dead(source, *asked) == in_body:
+    if asked and _is_dead(source, *asked) == in_body and not _tells_kinds(source, *asked):
         return f"the code around it asks whether {asked[1]!r} exists"
     return ""
+
+
+def _tells_kinds(source: Source, owner: ast.expr, name: str) -> bool:
+    """Whether ``hasattr(x, "shape")`` asks what kind of value `x` is."""
+    common = name in _NO_NEWS or (name.startswith("__") and name != "__jax_array__")
+    return common and source.resolve(owner) is None and not _is_dead(source, owner, name)
 
 
 def _is_dead(source: Source, owner: ast.expr, name: str) -> bool:

@@ -105,3 +105,28 @@ def test_manual(source: str, part: str) -> None:
 def test_a_value_that_may_be_a_type_is_for_review() -> None:
     found = run("import jax.numpy as jnp\ny = jnp.issubsctype(x, jnp.floating)\n", select=SELECT).findings
     assert [str(f.applicability) for f in found] == ["review"]
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "if hasattr(x, 'shape'):\n    y = x\nelse:\n    y = {}\n",
+        "def f(x):\n    if hasattr(x, '__len__'):\n        return x\n    return {}\n",
+        "try:\n    import optax\nexcept ImportError:\n    y = {}\n",
+        "try:\n    from flax import struct\nexcept Exception:\n    y = {}\n",
+    ],
+)
+def test_a_choice_that_is_not_about_jax_guards_nothing(place: str) -> None:
+    head = "import jax.numpy as jnp\n"
+    rewritten(head + place.format("jnp.product(x)"), head + place.format("jnp.prod(x)"), select="numpy-names")
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "if hasattr(x, 'at'):\n    y = x\nelse:\n    y = {}\n",
+        "try:\n    from jax.numpy import prod\nexcept ImportError:\n    y = {}\n",
+    ],
+)
+def test_a_choice_about_jax_guards(place: str) -> None:
+    unchanged("import jax.numpy as jnp\n" + place.format("jnp.product(x)"), select="numpy-names")
