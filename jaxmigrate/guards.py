@@ -430,7 +430,8 @@ def _numbers(source: Source, node: ast.expr) -> tuple[int, ...] | None:
         return tuple(numbers) if len(numbers) == len(node.elts) > 1 else None
     if not isinstance(node, ast.Call) or len(node.args) != 1:
         return None
-    leaf = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    named = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    leaf = (source.resolve(node.func) or named).rpartition(".")[2]
     text = source.value_of(node.args[0])
     if leaf not in _PARSERS or not isinstance(text, ast.Constant) or not re.fullmatch(r"\d+(\.\d+)+", str(text.value)):
         return None
