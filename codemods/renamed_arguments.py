@@ -133,14 +133,23 @@ def _reports(call: Call) -> Iterator[Rewrite | Manual]:
 
 
 def _unpacked(call: Call) -> Iterator[Manual]:
-    """``**{"a_min": 0}`` and ``**bounds`` where the dictionary is in sight."""
+    """``**{"a_min": 0}``, ``**dict(a_min=0)`` and ``**bounds`` where the dictionary is in sight."""
     for keyword in call.node.keywords:
         given = call.source.value_of(keyword.value) if keyword.arg is None else None
-        for key, value in zip(given.keys, given.values, strict=True) if isinstance(given, ast.Dict) else ():
-            name = key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
+        for name, value in _entries(given):
             rule = next((r for r in TABLE[call.function] if r.old == name and r.fits(value)), None)
             if rule is not None and rule.gone is not None and not rule.still_taken:
                 yield Manual(f"{name}= of {call.label}, which the dictionary holds, is gone since JAX {rule.gone}", keyword)
+
+
+def _entries(given: ast.expr | None) -> Iterator[tuple[str, ast.expr]]:
+    """The names and values of ``{"a": 1}`` and of ``dict(a=1)``."""
+    if isinstance(given, ast.Dict):
+        for key, value in zip(given.keys, given.values, strict=True):
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                yield key.value, value
+    elif isinstance(given, ast.Call) and isinstance(given.func, ast.Name) and given.func.id == "dict":
+        yield from ((k.arg, k.value) for k in given.keywords if k.arg is not None)
 
 
 def _by_position(call: Call, placed: Mapping[int, Argument]) -> Rewrite:

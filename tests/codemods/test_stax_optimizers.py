@@ -52,6 +52,12 @@ def test_unchanged(source: str) -> None:
             id="import-as",
         ),
         pytest.param(
+            "import jax\nopt = jax.experimental.optimizers.adam(1e-3)\nlayer = jax.experimental.stax\n",
+            "from jax.example_libraries import stax\nfrom jax.example_libraries import optimizers\n"
+            "opt = optimizers.adam(1e-3)\nlayer = stax\n",
+            id="by-its-path-without-an-import",
+        ),
+        pytest.param(
             "from jax.experimental import optimizers\ndef f(s: 'optimizers.OptimizerState'): ...\n",
             "from jax.example_libraries import optimizers\ndef f(s: 'optimizers.OptimizerState'): ...\n",
             id="quoted",
