@@ -125,6 +125,7 @@ def test_the_target_decides(before: str, after: str, target: str) -> None:
             "jax.nn.softmax(x, where=m, initial=0.0)", "not needed since JAX 0.4.27", "0.4.13", id="needed-at-the-target"
         ),
         pytest.param("jax.nn.softmax(x, -1, m, 0.0)", "not needed since JAX 0.4.27", "0.4.13", id="needed-at-its-position"),
+        pytest.param("jnp.clip(x, **dict(a_min=0))", "which the dictionary holds", None, id="dictionary-made-by-its-name"),
         pytest.param("partial(jnp.clip, a_min=0)", "choose by version", "0.4.13", id="no-position-in-a-partial"),
         pytest.param("jax.pure_callback(f, s, x, vectorized=True)", "choose by version", "0.4.30", id="no-common-keyword"),
         pytest.param("jax.checkpoint(f, concrete=True)", "static_argnums", None, id="value-with-a-meaning"),
