@@ -42,7 +42,11 @@ def test_every_old_name_holds_a_trigger_word(codemod: Codemod) -> None:
 
 def test_renames_are_closed_and_acyclic() -> None:
     moves = {old: move.new for codemod in CODEMODS for old, move in codemod.moves.items()}
-    assert not [new for new in moves.values() if new in moves]
+    again = {new for new in moves.values() if new in moves}
+    assert not [
+        new for new in again if (entry := load().history.entry(new)) is None or not entry.alive
+    ]  # a house may rename what lives
+    assert not [new for new in again if moves[new] in moves]
 
 
 def test_every_emitted_rename_has_a_first_release() -> None:
