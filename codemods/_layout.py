@@ -51,7 +51,7 @@ class _Layout:
         starts = self.source.line_starts
         end = starts[number] if number < len(starts) else len(self.source.utf8)
         text = self.source.utf8[starts[number - 1] : end].decode("utf-8").rstrip()
-        return len(text) - self.dedent + sum(g for n, g in self.growth if line(n) == number) > _WIDTH
+        return len(text.expandtabs(4)) - self.dedent + sum(g for n, g in self.growth if line(n) == number) > _WIDTH
 
     def apart(self, items: Sequence[ast.AST], opening: int, indent: str) -> Iterator[ReplaceText]:
         """Put each of `items` on its own line; the bracket before them is at `opening`, in a line of this indentation."""
@@ -85,7 +85,7 @@ class _Layout:
         value = item.value if isinstance(item, ast.keyword) else item
         start, end = self.source.span(item)
         text = self.source.utf8[start:end]
-        length = len(indent) + len(text) + sum(g for n, g in self.growth if start <= self.source.span(n)[0] < end)
+        length = len(indent.expandtabs(4)) + len(text) + sum(g for n, g in self.growth if start <= self.source.span(n)[0] < end)
         opening = self.source.span(value)[0]
         if length <= _WIDTH or _breaks(text):
             return

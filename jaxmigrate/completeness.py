@@ -144,7 +144,14 @@ class _Covered:
             postfix = ancestor if behind else ast.Pass()
             if reports and (behind or any(_same(p.symbol, place.qualified) for p in reports)):
                 return True
+            if isinstance(ancestor, ast.expr) and any(self._speaks_of(p, place.qualified) for p in reports):
+                return True
         return False
+
+    def _speaks_of(self, proposal: Proposal, qualified: str) -> bool:
+        """Whether a finding around a name is by the codemod that deals with the name, and mentions it."""
+        advice = self._source.facts.history.advice(qualified)
+        return advice is not None and advice.codemod == proposal.codemod and qualified.rpartition(".")[2] in proposal.message
 
 
 def _is_behind(node: ast.AST, inner: ast.AST) -> bool:

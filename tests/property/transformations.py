@@ -226,7 +226,12 @@ def spelled_by_module(text: str) -> str | None:
     names: dict[str, str] = {}
     lines = text.splitlines(keepends=True)
     for number, node in enumerate(s for s in tree.body if isinstance(s, ast.ImportFrom)):
-        if node.module == "__future__" or node.level or node.lineno != node.end_lineno or any(a.asname for a in node.names):
+        if (
+            node.module == "__future__"
+            or node.level
+            or node.lineno != node.end_lineno
+            or any(a.asname or a.name == "*" for a in node.names)
+        ):
             continue
         lines[node.lineno - 1] = f"import {node.module} as m{number}\n"
         names |= {a.name: f"m{number}.{a.name}" for a in node.names}
