@@ -95,6 +95,11 @@ def _run_here(statement: ast.stmt) -> Iterator[ast.Call]:
 
 
 def _makes_arrays(source: Source, call: ast.Call) -> bool:
+    """Whether it is a function of JAX that does, or a plain one of this file, which may."""
+    if isinstance(call.func, ast.Name):
+        bindings, _ = source.lookup(call.func.id, source.scope(call))
+        if any(isinstance(b.node, ast.FunctionDef) and not b.node.decorator_list for b in bindings):
+            return True
     return (source.resolve(call.func) or "").startswith(_MAKING)
 
 

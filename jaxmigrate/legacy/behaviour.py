@@ -11,6 +11,7 @@ import numpy as np
 from jax import numpy as jnp
 from jax._src import core
 from jax._src import pjit as implementation
+from jax._src.array import ArrayImpl
 
 from .journal import Journal
 
@@ -158,7 +159,7 @@ _WRAPPED: tuple[tuple[Any, str, Callable[[Function], Function]], ...] = (
 
 def _numbers(journal: Journal) -> None:
     """An array of one element was a number, an empty one was false."""
-    array = type(jnp.zeros(()))
+    array = ArrayImpl
     for name in ("__float__", "__int__", "__complex__"):
         journal.attribute(array, name, _as_number(getattr(array, name)))
     present: Callable[[Any], bool] = array.__bool__
