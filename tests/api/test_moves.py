@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 
 import pytest
 
@@ -18,6 +19,12 @@ STYLES = {
     "attribute": "import jax\nimport {module}\nprint({module}.{name})\n",
     "from": "from {module} import {name}\nprint({name})\n",
 }
+
+
+TARGETS = ["0.4.13", "0.4.30", "0.6.2", VERSIONS[-1]]
+WAYS = [(target, style) for target in TARGETS for style in STYLES]
+SHARES = 1 if os.environ.get("JAXMIGRATE_EVERY_TARGET") else len(WAYS) // 2
+"""Each move is tried in two of the ways, or in all of them."""
 
 
 def meaning(text: str) -> str:
@@ -37,11 +44,11 @@ def meaning(text: str) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("style", STYLES)
-@pytest.mark.parametrize("target", ["0.4.13", "0.4.30", "0.6.2", VERSIONS[-1]])
+@pytest.mark.parametrize(("target", "style"), WAYS)
 def test_a_moved_name_is_there_from_the_target_on(target: str, style: str) -> None:
     wrong, moved = [], 0
-    for symbol in MOVES:
+    mine = MOVES[WAYS.index((target, style)) % SHARES :: SHARES]
+    for symbol in mine:
         entry = history().entry(symbol)
         if entry is not None and entry.ranges[0].first > Version.parse(target):
             continue  # no program for that target can use it
@@ -55,4 +62,4 @@ def test_a_moved_name_is_there_from_the_target_on(target: str, style: str) -> No
         moved += new != symbol
         wrong += [f"{symbol} -> {new}: not in {', '.join(lacking)}"] if lacking and new != symbol else []
     assert wrong == []
-    assert moved > 0.5 * len(MOVES)
+    assert moved > 0.4 * len(mine)

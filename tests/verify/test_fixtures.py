@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -26,6 +27,8 @@ LIMIT = 120.0
 FINE = {Verdict.EQUIVALENT, Verdict.NOT_REACHED}
 
 EXECUTABLE = [case for case in CASES if case.executable]
+SOME = EXECUTABLE if os.environ.get("JAXMIGRATE_EVERY_TARGET") else EXECUTABLE[::4]
+"""What is run on the older JAX as well: a fourth, unless all is asked for (tests/targets runs many results there, too)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +133,8 @@ def test_few_pairs_differ() -> None:
     assert sum(bool(case.verify) for case in EXECUTABLE) <= 0.06 * len(EXECUTABLE)
 
 
-def test_every_pair_is_equivalent_on_an_older_jax(tmp_path: Path, older_python: str) -> None:
-    check(tried(EXECUTABLE, older_python, tmp_path))
+def test_pairs_are_equivalent_on_an_older_jax(tmp_path: Path, older_python: str) -> None:
+    check(tried(SOME, older_python, tmp_path))
 
 
 @pytest.fixture(scope="module")
