@@ -14,13 +14,13 @@ from importlib import import_module
 
 from jaxmigrate.document import read
 from jaxmigrate.gate import packages
+from jaxmigrate.hosts.text import silenced
 from jaxmigrate.model import Applicability, FileResult, Finding, Outcome, Position, Settings, Splice, Status, Version
 
 _CLAUSE = rb"(?:===|==|>=|<=|~=|!=|<|>|\^|~|=)\s*v?[0-9][0-9A-Za-z.*+!_-]*"
 _SPEC = re.compile(rb"(===|==|>=|<=|~=|!=|<|>|\^|~|=)?\s*v?([0-9]+(?:\.[0-9]+)*)(\.\*)?([0-9A-Za-z.+!_-]*)")
 _LISTS = (".txt", ".in", ".cfg", ".toml", ".py", ".yml", ".yaml", "Pipfile")
 """How files are called in which a name in capitals is a distribution and no variable."""
-_SUPPRESSED = re.compile(rb"jaxmigrate: *ignore(?:\[([^\]]*)\])?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Pin:
     text: str
     clauses: tuple[Clause, ...]
     suppressed: frozenset[str] | None = None
-    """Codemods that a comment on its line silences; an empty set for all, None for none."""
+    """Codemods that a comment on its line silences; an empty name for all, None for none."""
 
     @property
     def upper(self) -> tuple[Version, bool] | None:
@@ -111,12 +111,8 @@ def _without_comment(name: str, line: bytes) -> bytes:
 
 
 def _moved(pin: Pin, shift: int, line: bytes) -> Pin:
-    comment = _SUPPRESSED.search(line)
-    silenced = None
-    if comment is not None:
-        silenced = frozenset(n.strip() for n in (comment[1] or b"").decode("utf-8", "replace").split(",")) - {""}
     clauses = tuple(Clause(c.operator, c.numbers, c.start + shift, c.end + shift, c.text) for c in pin.clauses)
-    return Pin(pin.package, pin.start + shift, pin.end + shift, pin.text, clauses, silenced)
+    return Pin(pin.package, pin.start + shift, pin.end + shift, pin.text, clauses, silenced(line))
 
 
 def _in_line(name: str, line: bytes, packages: Sequence[str]) -> Iterator[Pin]:
@@ -214,7 +210,7 @@ def _finding(
     new: str = "",
     needs: Version | None = None,
 ) -> Finding:
-    if pin.suppressed is not None and (not pin.suppressed or codemod in pin.suppressed):
+    if pin.suppressed is not None and pin.suppressed & {"", codemod}:
         outcome = Outcome.SUPPRESSED
     start, end = (clause.start, clause.end) if clause else (pin.start, pin.end)
     before = data[start:end].decode("utf-8", "replace")

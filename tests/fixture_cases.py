@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,6 +11,8 @@ from jaxmigrate.engine import project_findings, rewrite_source
 from jaxmigrate.model import Applicability, FileResult, Finding, Settings, Version
 from jaxmigrate.registry import known_newest
 
+EVERYTHING = bool(os.environ.get("JAXMIGRATE_EVERY_TARGET"))
+"""Whether every program is run on every JAX: that takes longer than a change can wait for."""
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
 
 

@@ -75,9 +75,13 @@ def _lines(data: bytes) -> list[tuple[int, bytes]]:
     return [(number, line) for number, line in lines if has_trace(line) and not line.lstrip().startswith((b"#", b";", b"//"))]
 
 
-def _suppressed(line: bytes, codemod: str) -> bool:
+def silenced(line: bytes) -> frozenset[str] | None:
+    """The codemods that a comment of the line silences, an empty name for all of them; None when there is no such comment."""
     comment = _SUPPRESSED.search(line)
     if comment is None:
-        return False
-    names = {name.strip() for name in (comment[1] or b"").decode("utf-8", "replace").split(",")}
-    return bool(names & {"", codemod})
+        return None
+    return frozenset(name.strip() for name in (comment[1] or b"").decode("utf-8", "replace").split(","))
+
+
+def _suppressed(line: bytes, codemod: str) -> bool:
+    return bool((silenced(line) or frozenset()) & {"", codemod})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
 
 import pytest
 
@@ -11,6 +10,7 @@ from jaxmigrate.engine import rewrite_source
 from jaxmigrate.model import Settings, Status, Version
 from jaxmigrate.registry import history
 from tests.api.recordings_read import VERSIONS, usable
+from tests.fixture_cases import EVERYTHING
 
 MOVES = [
     a.symbol for a in history().advices.values() if a.verb == "move" and "(" not in a.symbol and not a.symbol.startswith("flags.")
@@ -23,7 +23,7 @@ STYLES = {
 
 TARGETS = ["0.4.13", "0.4.30", "0.6.2", VERSIONS[-1]]
 WAYS = [(target, style) for target in TARGETS for style in STYLES]
-SHARES = 1 if os.environ.get("JAXMIGRATE_EVERY_TARGET") else len(WAYS) // 2
+SHARES = 1 if EVERYTHING else len(WAYS) // 2
 """Each move is tried in two of the ways, or in all of them."""
 
 

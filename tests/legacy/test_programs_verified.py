@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from jaxmigrate.verify.judge import judge
 from jaxmigrate.verify.launch import probe, run_all
 from jaxmigrate.verify.model import Job, Plan, Program, Report, Tolerance, Verdict, World
 from jaxmigrate.verify.plan import plan_rewrite
+from tests.fixture_cases import EVERYTHING
 from tests.legacy.test_programs import PROGRAMS, SEVERAL
 from tests.verify.test_fixtures import OLDER, older_python  # noqa: F401  # a fixture
 
@@ -89,7 +89,7 @@ def test_every_edit_is_equivalent_on_the_installed_jax(tmp_path: Path) -> None:
 
 def test_every_edit_is_equivalent_on_an_older_jax(tmp_path: Path, older_python: str) -> None:  # noqa: F811
     assert probe(older_python).jax == OLDER
-    some = PROGRAMS if os.environ.get("JAXMIGRATE_EVERY_TARGET") else PROGRAMS[::6]
+    some = PROGRAMS if EVERYTHING else PROGRAMS[::6]
     check(reports(older_python, tmp_path, some))
 
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from jaxmigrate.model import Version
-from tests.fixture_cases import Case, rewrite
-
-EVERY = "JAXMIGRATE_EVERY_TARGET"
-"""Set it to run every program on every JAX it is claimed for."""
+from tests.fixture_cases import EVERYTHING, Case, rewrite
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +35,11 @@ def _reason(case: Case, target: Version) -> str:
 
 
 def due(target: Version, claimed: Mapping[Version, Sequence[Claim]], verified: Version) -> list[Claim]:
-    """The claims to be tested on a target: none whose very text is tested on an older and on a newer JAX, unless `EVERY` is set.
+    """The claims to be tested on a target: none whose very text is tested on an older and on a newer JAX, unless `EVERYTHING` is run.
 
     On JAX `verified` and the newest, tests/verify/test_fixtures.py runs after.py of each fixture.
     """
-    if os.environ.get(EVERY):
+    if EVERYTHING:
         return list(claimed[target])
     older = {text for version, some in claimed.items() if version < target for text in _texts(some)}
     newer = {text for version, some in claimed.items() if version > target for text in _texts(some)}

@@ -16,9 +16,9 @@ from jaxmigrate.verify.launch import probe
 from jaxmigrate.verify.model import Job, Program, Run, World
 from tests.corpus.conftest import or_skip
 from tests.corpus.environments import environment
-from tests.fixture_cases import CASES, Case
+from tests.fixture_cases import CASES, EVERYTHING, Case
 from tests.targets.claims import Claim, claims, due
-from tests.verify.test_fixtures import ALL, OLDER
+from tests.verify.test_fixtures import OLDER
 
 pytestmark = pytest.mark.slow
 
@@ -44,7 +44,7 @@ def test_what_is_emitted_runs_on_every_target_it_is_claimed_for(tmp_path: Path) 
     for target, fits in TARGETS.items():
         python = or_skip(lambda target=target, fits=fits: environment(f"jax-{target}", fits, HERE / f"jax-{target}.txt"))
         some = due(Version.parse(target), claimed, Version.parse(OLDER))
-        some = some if ALL else some[len(target) % 2 :: 2]
+        some = some if EVERYTHING else some[len(target) % 2 :: 2]
         wrong += [f"{target}: {fault}" for fault in faults(some, run(some, str(python), tmp_path / target))]
     assert not wrong, "\n".join(wrong)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -17,7 +16,7 @@ from jaxmigrate.verify.judge import judge
 from jaxmigrate.verify.launch import probe
 from jaxmigrate.verify.model import Job, Plan, Program, Report, Run, Tolerance, Verdict, World
 from jaxmigrate.verify.plan import plan_texts
-from tests.fixture_cases import CASES, Case
+from tests.fixture_cases import CASES, EVERYTHING, Case
 
 pytestmark = pytest.mark.slow
 
@@ -27,10 +26,8 @@ LIMIT = 120.0
 FINE = {Verdict.EQUIVALENT, Verdict.NOT_REACHED}
 
 EXECUTABLE = [case for case in CASES if case.executable]
-ALL = bool(os.environ.get("JAXMIGRATE_EVERY_TARGET"))
-"""Whether every pair is run on every JAX: that takes longer than a change can wait for."""
-ON_INSTALLED = EXECUTABLE if ALL else EXECUTABLE[::2]
-ON_OLDER = EXECUTABLE if ALL else EXECUTABLE[1::8]
+ON_INSTALLED = EXECUTABLE if EVERYTHING else EXECUTABLE[::2]
+ON_OLDER = EXECUTABLE if EVERYTHING else EXECUTABLE[1::8]
 
 
 @dataclass(frozen=True, slots=True)
