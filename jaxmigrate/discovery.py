@@ -42,9 +42,13 @@ _HIDDEN_BUT_OURS = frozenset(
     {".azure-pipelines", ".buildkite", ".ci", ".circleci", ".devcontainer", ".docker", ".github", ".gitlab"}
 )
 
+BUILD_SCRIPTS = ("setup.py", "noxfile.py")
+"""Python whose strings are requirements."""
+SCRIPT_BLOCK = b"# /// script"
+"""Begins the comment in which other Python says what it needs (PEP 723)."""
 _MAY_PIN = (".txt", ".in", ".pip", ".ipynb", "Pipfile")
 _PIN_NAMES = (
-    r"(?i:.*(?:require|constraint|deps)[^/]*\.(?:txt|in|pip)\Z|(?:.*/)?requirements/[^/]*\.(?:txt|in)\Z"
+    r"(?i:(?!.*\.egg-info/).*(?:require|constraint|deps|\breqs?\b)[^/]*\.(?:txt|in|pip)\Z|(?:.*/)?requirements/[^/]*\.(?:txt|in)\Z"
     r"|.*\.ipynb\Z|.*\bPipfile\Z)"
 )
 

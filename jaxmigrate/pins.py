@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 
+from jaxmigrate.discovery import BUILD_SCRIPTS, SCRIPT_BLOCK
 from jaxmigrate.document import read
 from jaxmigrate.gate import packages
 from jaxmigrate.hosts.text import silenced
@@ -21,6 +22,15 @@ _CLAUSE = rb"(?:===|==|>=|<=|~=|!=|<|>|\^|~|=)\s*v?[0-9][0-9A-Za-z.*+!_-]*"
 _SPEC = re.compile(rb"(===|==|>=|<=|~=|!=|<|>|\^|~|=)?\s*v?([0-9]+(?:\.[0-9]+)*)(\.\*)?([0-9A-Za-z.+!_-]*)")
 _LISTS = (".txt", ".in", ".cfg", ".toml", ".py", ".yml", ".yaml", "Pipfile")
 """How files are called in which a name in capitals is a distribution and no variable."""
+_TABLES = (".toml", "Pipfile")
+_TABLE = re.compile(rb"""\s*\[(?:[^\]\n]*\bdependencies\.["']?([\w-]+)["']?\])?""")
+_VERSION = re.compile(rb"""\s*version\s*=\s*["']([^"'\n]+)["']""")
+_SCRIPT = re.compile(rb"^" + SCRIPT_BLOCK + rb"[ \t]*\r?\n((?:#(?: [^\r\n]*)?\r?\n)*?)# ///[ \t]*\r?$", re.MULTILINE)
+_SOURCE = re.compile(rb'"source"\s*:\s*((?:\[\s*)?(?:"(?:[^"\\]|\\.)*"\s*,?\s*)*)')
+_STRING = re.compile(rb'"((?:[^"\\]|\\.)*)"')
+_PART = re.compile(rb"((?:[^\\]|\\[^n])+)(?:\\n)?|\\n")
+"""A line within a string of JSON."""
+_INSTALLS = re.compile(rb"\b(?:pip3?|conda|mamba|uv)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,22 +101,49 @@ class Pin:
 def find(name: str, data: bytes, packages: Sequence[str]) -> list[Pin]:
     """The requirements on `packages` in a file of that base name."""
     found: list[Pin] = []
-    start = 0
-    for line in data.splitlines(keepends=True):
+    table = ""
+    for start, line in _lines(name, data):
+        if header := _TABLE.match(line):
+            table = (header[1] or b"").decode() if name.endswith(_TABLES) else ""
         if any(package.encode() in line.lower() for package in packages):
-            code = _without_comment(name, line)
-            found += (_moved(pin, start, line) for pin in _in_line(name, code, packages))
-        start += len(line)
+            found += (_moved(pin, start, line) for pin in _in_line(name, _without_comment(line), packages))
+        elif table in packages and (version := _VERSION.match(line)):
+            found.append(_moved(_pin(line, version, version.span(1), bare="^", package=table), start, line))
     return found
 
 
-def _without_comment(name: str, line: bytes) -> bytes:
-    """The line up to its comment; notebooks keep code in strings, where a number sign tells nothing."""
-    stripped = line.lstrip()
-    if stripped.startswith((b"#", b";", b"//")):
-        return b""
+def _lines(name: str, data: bytes) -> Iterator[tuple[int, bytes]]:
+    """The lines that may hold requirements, and where they begin."""
     if name.endswith(".ipynb"):
-        return line if re.search(rb"\b(?:pip3?|conda|mamba|uv)\b", line) else b""
+        yield from _notebook_lines(data)
+        return
+    block = _SCRIPT.search(data) if name.endswith(".py") and name not in BUILD_SCRIPTS else None
+    if block is None and name.endswith(".py") and name not in BUILD_SCRIPTS:
+        return
+    start, end = block.span(1) if block else (0, len(data))
+    for line in data[start:end].splitlines(keepends=True):
+        yield start, re.sub(rb"^#", b" ", line) if block else line
+        start += len(line)
+
+
+def _notebook_lines(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """What installs something in the source of the cells; what a command printed stands in their outputs."""
+    for source in _SOURCE.finditer(data):
+        goes_on = False
+        for string in _STRING.finditer(data, *source.span(1)):
+            for text in _PART.finditer(data, *string.span(1)):
+                line = text[1] or b""
+                if goes_on or _INSTALLS.search(line):
+                    yield text.start(), line
+                    goes_on = line.endswith(rb"\\")
+                else:
+                    goes_on = False
+
+
+def _without_comment(line: bytes) -> bytes:
+    """The line up to its comment."""
+    if line.lstrip().startswith((b"#", b";", b"//")):
+        return b""
     return re.split(rb"(?:^|\s)#", line, maxsplit=1)[0]
 
 
@@ -126,14 +163,14 @@ def _in_line(name: str, line: bytes, packages: Sequence[str]) -> Iterator[Pin]:
     if not quoted:  # TOML: jax = "^0.4.1", jax = {version = ">=0.4"}
         table = rb"^\s*[\"']?(" + names + rb")[\"']?\s*=\s*(?:\{[^}\n]*\bversion\s*=\s*)?[\"']([^\"'\n]+)[\"']"
         for match in re.finditer(table, line):
-            if name.endswith((".toml", "Pipfile")):
+            if name.endswith(_TABLES):
                 yield _pin(line, match, match.span(2), bare="^")
     wheel = rb"\b(" + names + rb")-([0-9]+(?:\.[0-9]+)+)[0-9A-Za-z.+_]*-[\w.]+-[\w.]+-[\w.]+\.whl"
     for match in re.finditer(wheel, line):
         yield _pin(line, match, match.span(2), bare="==")
 
 
-def _pin(line: bytes, match: re.Match[bytes], span: tuple[int, int], bare: str = "") -> Pin:
+def _pin(line: bytes, match: re.Match[bytes], span: tuple[int, int], bare: str = "", package: str = "") -> Pin:
     clauses = []
     for clause in _SPEC.finditer(line, *span):
         operator = (clause[1] or b"").decode() or bare
@@ -142,7 +179,7 @@ def _pin(line: bytes, match: re.Match[bytes], span: tuple[int, int], bare: str =
             numbers = tuple(map(int, clause[2].decode().split(".")))
             clauses.append(Clause(operator, numbers, clause.start(), clause.start() + len(text.encode()), text.rstrip(",")))
     end = max((c.end for c in clauses), default=match.end())
-    package = match[1].decode().lower()
+    package = package or match[1].decode().lower()
     shown = f"{package} {','.join(c.text for c in clauses)}" if bare else line[match.start() : end].decode("utf-8", "replace")
     return Pin(package, match.start(), end, shown, tuple(clauses))
 
@@ -165,38 +202,65 @@ def judge(
 
     `needs` is the oldest JAX that has what the rewritten code uses, as far as the files that were parsed tell.
     """
-    findings: list[Finding] = []
-    splices: list[Splice] = []
-    for pin in pins:
-        if pin.forbids(settings.target):
-            wanted = f": the rewritten code needs {needs} or newer" if needs is not None else ""
-            message = f"{pin.text} keeps JAX {settings.target}, the target, from being installed{wanted}"
-            findings.append(_finding(data, pin, message, codemod, Applicability.MANUAL, Outcome.MANUAL))
-        elif needs is not None and pin.package == library:
-            for clause in _too_low(pin, needs):
-                applied = settings.allowed >= Applicability.UNSAFE and pin.suppressed is None
-                outcome = Outcome.APPLIED if applied else Outcome.HELD
-                new = f">={needs}"
-                message = f"the rewritten code needs JAX {needs}, and {pin.text} allows older ones"
-                found = _finding(data, pin, message, codemod, Applicability.UNSAFE, outcome, clause, new, needs)
-                findings.append(found)
-                if found.outcome is Outcome.APPLIED:
-                    splices.append(Splice(clause.start, clause.end, new))
-    if not findings:
+    judged = [j for pin in pins for j in _judged(path, data, pin, settings, needs, codemod, library)]
+    if not judged:
         return None
+    findings = tuple(finding for finding, _ in judged)
+    splices = [splice for _, splice in judged if splice is not None]
     if not splices:
-        return FileResult(path, Status.UNCHANGED, findings=tuple(findings))
+        return FileResult(path, Status.UNCHANGED, findings=findings)
     after = data
     for splice in sorted(splices, key=lambda s: s.start, reverse=True):
         after = after[: splice.start] + splice.text.encode() + after[splice.end :]
-    return FileResult(path, Status.REWRITTEN, data, after, tuple(findings))
+    return FileResult(path, Status.REWRITTEN, data, after, findings)
 
 
-def _too_low(pin: Pin, needs: Version) -> Iterator[Clause]:
-    """The lower bounds that a newer one would replace; an exact pin says more than that and stays."""
+def _judged(
+    path: str, data: bytes, pin: Pin, settings: Settings, needs: Version | None, codemod: str, library: str
+) -> Iterator[tuple[Finding, Splice | None]]:
+    """What is to be said of one requirement, and what to write instead where that may be done."""
+    if pin.forbids(settings.target):
+        wanted = f": the rewritten code needs {needs} or newer" if needs is not None else ""
+        message = f"{pin.text} keeps JAX {settings.target}, the target, from being installed{wanted}"
+        yield _finding(data, pin, message, codemod, Applicability.MANUAL, Outcome.MANUAL), None
+    elif needs is None or pin.package != library:
+        return
+    elif pin.forbids(needs):
+        message = f"{pin.text} keeps JAX {needs}, which the rewritten code needs, from being installed"
+        yield _finding(data, pin, message, codemod, Applicability.MANUAL, Outcome.MANUAL), None
+    else:
+        for clause, new in _too_low(pin, needs):
+            message = f"the rewritten code needs JAX {needs}, and {pin.text} allows older ones"
+            if "<" in new and _is_of_a_shell(path, data, pin):
+                message += f": quote it and write {pin.package}{new}"
+                yield _finding(data, pin, message, codemod, Applicability.MANUAL, Outcome.MANUAL), None
+                continue
+            applied = settings.allowed >= Applicability.UNSAFE and pin.suppressed is None
+            outcome = Outcome.APPLIED if applied else Outcome.HELD
+            finding = _finding(data, pin, message, codemod, Applicability.UNSAFE, outcome, clause, new, needs)
+            yield finding, Splice(clause.start, clause.end, new) if finding.outcome is Outcome.APPLIED else None
+
+
+def _too_low(pin: Pin, needs: Version) -> Iterator[tuple[Clause, str]]:
+    """The lower bounds that a newer one would replace, and that one; an exact pin says more than that and stays."""
     for clause in pin.clauses:
-        if clause.operator in (">=", ">") and clause.version < needs:
-            yield clause
+        if clause.version >= needs or clause.operator not in (">=", ">", "~=", "^", "~", "==", "="):
+            continue
+        upper = clause.upper
+        cap = f",<{_shortened(upper[0])}" if upper is not None and not upper[1] else ""
+        if cap or clause.operator in (">=", ">"):
+            gap = re.match(r"[^\w\s]+(\s*)", clause.text)
+            yield clause, f">={gap[1] if gap else ''}{needs}{cap}"
+
+
+def _shortened(version: Version) -> str:
+    return re.sub(r"(?:\.0)+$", "", str(version))
+
+
+def _is_of_a_shell(path: str, data: bytes, pin: Pin) -> bool:
+    """Whether a shell may read the requirement, to which an angle bracket says something else."""
+    quoted = data[pin.start - 1 : pin.start] in (b"'", b'"')
+    return not quoted and not path.endswith((".txt", ".in", ".pip", ".cfg", ".toml", ".py", "Pipfile"))
 
 
 def _finding(

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from jaxmigrate.discovery import PINS, PYTHON, TEXT
+from jaxmigrate.discovery import BUILD_SCRIPTS, PINS, PYTHON, SCRIPT_BLOCK, TEXT
 from jaxmigrate.gate import has_trace, prefilter
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class _Look:
         except OSError as error:
             self.hits.append((number, Hit(path, kind, 0, _unreadable(error))))
             return
-        if kind != PYTHON or path.endswith("setup.py"):
+        if kind != PYTHON or path.endswith(BUILD_SCRIPTS) or SCRIPT_BLOCK in data:
             self._at_build_file(number, path, kind, data)
             if kind == PINS:
                 return

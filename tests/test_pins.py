@@ -46,7 +46,22 @@ def found(name: str, text: str) -> list[tuple[str, str]]:
             "RUN pip install https://x/jaxlib-0.3.15+cuda11.cudnn82-cp38-none-linux_x86_64.whl\n",
             [("jaxlib", "0.3.15")],
         ),
-        pytest.param("nb.ipynb", '  "!pip install -q jax==0.3.14\\n",\n', [("jax", "==0.3.14")], id="notebook-pip"),
+        pytest.param("nb.ipynb", '"source": ["!pip install -q jax==0.3.14\\n",\n "x"]', [("jax", "==0.3.14")], id="notebook-pip"),
+        pytest.param(
+            "nb.ipynb", r'''"source": "!pip install \\\n  'jax<0.4'\n"''', [("jax", "<0.4")], id="notebook-pip-on-two-lines"
+        ),
+        pytest.param("nb.ipynb", r'"source": "# !pip install jax<0.4\n"', [], id="notebook-comment"),
+        pytest.param("nb.ipynb", r'"text": ["pip: Collecting jax>=0.3\n"], "source": ["x"]', [], id="output-of-a-notebook"),
+        pytest.param("a.py", '# /// script\n# dependencies = ["jax<0.4"]\n# ///\n', [("jax", "<0.4")], id="script-block"),
+        pytest.param("a.py", '# /// script\n# dependencies = ["jax<0.4"]\n', [], id="script-block-without-end"),
+        pytest.param("a.py", 'x = ["jax<0.4"]\n# jax<0.3\n', [], id="strings-of-other-python"),
+        pytest.param("noxfile.py", 'session.install("jax<0.4")\n', [("jax", "<0.4")], id="noxfile"),
+        pytest.param(
+            "pyproject.toml",
+            '[tool.poetry.dependencies.jax]\nversion = "~0.3"\n[x]\nversion = "0.1"\n',
+            [("jax", "~0.3")],
+            id="table",
+        ),
         pytest.param("nb.ipynb", "  \"print('jax==0.3.14')\\n\",\n", [], id="notebook-code"),
         pytest.param("run.sh", "python train.py --jax=1 use_jax=1 JAX=0.3\n", [], id="flags-that-look-alike"),
     ],
@@ -132,6 +147,38 @@ def test_the_lower_bound_can_be_raised_in_a_later_run(tmp_path: Path) -> None:
     assert requirements.read_text() == "jax>=0.3.0\n"
     run(tmp_path, "--unsafe")
     assert requirements.read_text() == "jax>=0.3.24\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("requirements.txt", "jax~=0.3\n", "jax>=0.3.24,<1\n"),
+        ("requirements.txt", "jax == 0.*\n", "jax >= 0.3.24,<1\n"),
+        ("requirements.txt", "jax >= 0.2.1 , < 1.0\n", "jax >= 0.3.24 , < 1.0\n"),
+        ("requirements.txt", "jax>=0.3,!=0.4.1\n", "jax>=0.3.24,!=0.4.1\n"),
+        ("pyproject.toml", '[project]\ndependencies = ["jax~=0.3"]\n', '[project]\ndependencies = ["jax>=0.3.24,<1"]\n'),
+        ("Dockerfile", "RUN pip install jax~=0.3\n", None),
+        ("Dockerfile", "RUN pip install 'jax~=0.3'\n", "RUN pip install 'jax>=0.3.24,<1'\n"),
+        (
+            "run.py",
+            '# /// script\n# dependencies = ["jax>=0.2"]\n# ///\n',
+            '# /// script\n# dependencies = ["jax>=0.3.24"]\n# ///\n',
+        ),
+    ],
+)
+def test_a_raised_bound_keeps_its_cap_and_its_spaces(tmp_path: Path, name: str, before: str, after: str | None) -> None:
+    (tmp_path / "a.py").write_text(OLD)
+    (tmp_path / name).write_text(before)
+    output, _ = run(tmp_path, "--unsafe")
+    assert (tmp_path / name).read_text() == (after or before)
+    assert ("manual version-pins: the rewritten code needs JAX 0.3.24" in output) == (after is None)
+
+
+def test_a_pin_below_what_the_code_needs_is_a_finding(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("import jax\n\nx = jax.tree.map(f, t)\n")
+    (tmp_path / "requirements.txt").write_text("jax==0.4.1\n")
+    output, _ = run(tmp_path, "--check", "--target", "0.4.0")
+    assert "jax==0.4.1 keeps JAX 0.4.25, which the rewritten code needs, from being installed" in output
 
 
 def test_a_bound_that_is_high_enough_is_left_alone(tmp_path: Path) -> None:
