@@ -65,6 +65,7 @@ MODULES = (
     "changed_results",
     "callback_arguments",
     "printed_forms",
+    "version_strings",
     "version_pins",
     "removed_names",
     "deprecated_names",

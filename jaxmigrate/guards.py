@@ -6,9 +6,9 @@ An old API that is only the fallback of such a choice must be left alone (DESIGN
 from __future__ import annotations
 
 import ast
-import operator
-import re
 from typing import TYPE_CHECKING
+
+from jaxmigrate.version_tests import holds_today, is_version_test
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Binding, Source
@@ -107,7 +107,20 @@ def reaches(source: Source, binding: Binding, at: ast.AST) -> bool:
         return False
     if source.scope(statement) is source.scope(at) and not is_lazy(source, at):
         return statement.lineno <= getattr(at, "lineno", statement.lineno)
-    return True
+    return not runs_too_late(source, statement, at)
+
+
+def runs_too_late(source: Source, statement: ast.stmt, at: ast.AST) -> bool:
+    """Whether a function that holds `at` may be called by the module before it comes to this import, far below."""
+    if source.scope(statement) is not source.scope_root or is_lazy(source, at):
+        return False
+    start, end = getattr(at, "lineno", statement.lineno), statement.lineno
+    if end <= start:
+        return False
+    between = (
+        s for s in source.tree.body if start < s.lineno < end and not isinstance(s, (*_SCOPES, ast.Import, ast.ImportFrom))
+    )
+    return any(isinstance(node, ast.Call) for s in between for node in ast.walk(s))
 
 
 def _condition_holds(source: Source, statement: ast.stmt, at: ast.AST) -> bool:
@@ -194,7 +207,7 @@ def _waiting_test(source: Source, test: ast.expr, in_body: bool, name: str) -> s
         if isinstance(test.op, ast.And) == in_body:
             return next((r for v in test.values if (r := _waiting_test(source, v, in_body, name))), "")
         return ""
-    if _is_version_test(source, test):
+    if is_version_test(source, test):
         return "the code around it chooses by jax's version"
     asked = _presence_test(source, test)
     if in_body and asked and f"{name}.".startswith(f"{source.resolve(asked[0])}.{asked[1]}."):
@@ -347,8 +360,8 @@ def _test_guard(source: Source, test: ast.expr, in_body: bool) -> str:
         if isinstance(test.op, ast.And) == in_body:  # every part of an `and` holds in its body; of an `or`, fails in its else
             return next(filter(None, reasons), "")
         return reasons[0] if all(reasons) else ""
-    if _is_version_test(source, test):
-        return "" if _holds_today(source, test) is in_body else "the code around it chooses by jax's version"
+    if is_version_test(source, test):
+        return "" if holds_today(source, test) is in_body else "the code around it chooses by jax's version"
     asked = _presence_test(source, test)
     if asked and _is_dead(source, *asked) == in_body and not _tells_kinds(source, *asked):
         return f"the code around it asks whether {asked[1]!r} exists"
@@ -377,71 +390,6 @@ def _presence_test(source: Source, test: ast.expr) -> tuple[ast.expr, str] | Non
         if isinstance(wanted, ast.Constant) and isinstance(wanted.value, str):
             return test.args[0], wanted.value
     return None
-
-
-def _is_version_test(source: Source, test: ast.expr) -> bool:
-    test = source.value_of(test)
-    if not isinstance(test, ast.Compare):
-        return isinstance(test, ast.Call) and any(_is_version(source, a) for a in test.args)
-    return any(_is_version(source, part) for part in (test.left, *test.comparators))
-
-
-def _is_version(source: Source, node: ast.expr, depth: int = 0) -> bool:
-    node = source.value_of(node)
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.Call) and _asks_for_version(inner):
-            return True
-        if isinstance(inner, (ast.Attribute, ast.Name)):
-            qualified = source.resolve(inner) or ""
-            if qualified in ("jax.__version__", "jax.__version_info__", "jax.version.__version__", "jaxlib.__version__") or (
-                qualified.startswith(("jax.version.", "jaxlib.version."))
-            ):
-                return True
-            if depth < 3 and isinstance(inner, ast.Name) and inner is not node and _is_version(source, inner, depth + 1):
-                return True
-    return False
-
-
-_COMPARISONS = {ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge}
-_MIRRORED = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
-_PARSERS = {"Version", "LooseVersion", "StrictVersion", "parse", "parse_version"}
-
-
-def _holds_today(source: Source, test: ast.expr) -> bool | None:
-    """Whether a comparison with a version holds on the newest JAX; None when it does not say (strings compare by letters)."""
-    test = source.value_of(test)
-    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not source.facts.history.versions:
-        return None
-    kind, left, right = type(test.ops[0]), test.left, test.comparators[0]
-    bound = _numbers(source, right)
-    if bound is None:
-        kind, bound = _MIRRORED.get(kind, kind), _numbers(source, left)
-    newest = source.facts.history.versions[-1].numbers
-    if bound is None or kind not in _COMPARISONS or newest[: len(bound)] == bound:
-        return None
-    return bool(_COMPARISONS[kind](newest, bound))
-
-
-def _numbers(source: Source, node: ast.expr) -> tuple[int, ...] | None:
-    """The numbers of ``Version("0.4.1")`` and ``(0, 4, 1)``."""
-    node = source.value_of(node)
-    if isinstance(node, ast.Tuple):
-        numbers = [e.value for e in node.elts if isinstance(e, ast.Constant) and isinstance(e.value, int)]
-        return tuple(numbers) if len(numbers) == len(node.elts) > 1 else None
-    if not isinstance(node, ast.Call) or len(node.args) != 1:
-        return None
-    named = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-    leaf = (source.resolve(node.func) or named).rpartition(".")[2]
-    text = source.value_of(node.args[0])
-    if leaf not in _PARSERS or not isinstance(text, ast.Constant) or not re.fullmatch(r"\d+(\.\d+)+", str(text.value)):
-        return None
-    return tuple(map(int, str(text.value).split(".")))
-
-
-def _asks_for_version(call: ast.Call) -> bool:
-    """``importlib.metadata.version("jax")``, or a helper that looks like it."""
-    leaf = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    return "version" in leaf.lower() and len(call.args) == 1 and getattr(call.args[0], "value", None) in ("jax", "jaxlib")
 
 
 def _boolop_guard(source: Source, node: ast.BoolOp, child: ast.AST) -> str:

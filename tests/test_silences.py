@@ -70,7 +70,7 @@ ANOTHER_WAY = {
     "behind_a_living_name": "import jax\nif hasattr(jax.dtypes, 'prng_key'):\n    a()\nelif hasattr(jax.random, 'PRNGKeyArray'):\n    b()\n",
     "behind_living_names": "import jax\nif hasattr(jax, 'Ref') and hasattr(jax, 'Array'):\n    a()\nelif hasattr(jax.core, 'Unit'):\n    b()\n",
     "version_by_a_helper": "import jax\nif version_of('jax') < (0, 3):\n    jax.core.unitvar\n",
-    "version": "import jax\nif jax.__version__ < '0.3':\n    jax.core.unitvar\n",
+    "version": "import jax\nif jax.__version_info__ < (0, 3):\n    jax.core.unitvar\n",
 }  # fmt: skip
 
 

@@ -1,0 +1,176 @@
+"""Tests of the library's version (``jax.__version_info__ >= (0, 4)``), and which arm of one runs on the newest release."""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jaxmigrate.names import Source
+
+_TEXTS = {"jax.__version__", "jax.version.__version__", "jaxlib.__version__", "jaxlib.version.__version__"}
+_ORDER = {ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge}
+_PARSERS = {"Version", "LooseVersion", "StrictVersion", "parse", "parse_version"}
+_PARTS = {"major": 0, "minor": 1, "micro": 2}
+
+Value = tuple[int, ...] | tuple[str, ...] | int | str
+"""A version, or a part of one."""
+
+
+def is_version_test(source: Source, test: ast.expr) -> bool:
+    """Whether a test asks for the version of the library."""
+    test = source.value_of(test)
+    if isinstance(test, ast.Call):
+        method = isinstance(test.func, ast.Attribute) and _is_version(source, test.func.value)
+        return method or any(_is_version(source, a) for a in test.args)
+    return isinstance(test, ast.Compare) and any(_is_version(source, part) for part in (test.left, *test.comparators))
+
+
+def _is_version(source: Source, node: ast.expr, depth: int = 0) -> bool:
+    node = source.value_of(node)
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Call) and _asks_for_version(inner):
+            return True
+        if isinstance(inner, (ast.Attribute, ast.Name)):
+            qualified = source.resolve(inner) or ""
+            if qualified in _TEXTS or qualified == "jax.__version_info__":
+                return True
+            if qualified.startswith(("jax.version.", "jaxlib.version.")):
+                return True
+            if depth < 3 and isinstance(inner, ast.Name) and inner is not node and _is_version(source, inner, depth + 1):
+                return True
+    return False
+
+
+def _asks_for_version(call: ast.Call) -> bool:
+    """``importlib.metadata.version("jax")``, or a helper that looks like it."""
+    return (
+        "version" in _leaf(call.func).lower() and len(call.args) == 1 and getattr(call.args[0], "value", "") in ("jax", "jaxlib")
+    )
+
+
+def holds_today(source: Source, test: ast.expr) -> bool | None:
+    """Whether a test of the version holds on the newest release; None when it does not tell."""
+    test = source.value_of(test)
+    if not source.facts.history.versions:
+        return None
+    if isinstance(test, ast.Call):
+        return _begins(source, test)
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
+        return None
+    left, right = _parsed_alike(source, test.left, test.comparators[0])
+    if left is None or right is None:
+        return None
+    op = test.ops[0]
+    if isinstance(op, (ast.Eq, ast.NotEq)) and isinstance(left, str) and isinstance(right, str):
+        return None if _split(left) == _split(right) else isinstance(op, ast.NotEq)
+    return _ordered(type(op), left, right)
+
+
+def _parsed_alike(source: Source, left: ast.expr, right: ast.expr) -> tuple[Value | None, Value | None]:
+    """What two terms are; ``parts(jax.__version__) < parts("0.4.1")`` with one helper is a comparison of numbers."""
+    terms = [source.value_of(term) for term in (left, right)]
+    calls = [term for term in terms if isinstance(term, ast.Call) and len(term.args) == 1]
+    if len(calls) == 2 and ast.dump(calls[0].func) == ast.dump(calls[1].func):
+        texts = [_value(source, call.args[0]) for call in calls]
+        if isinstance(texts[0], str) and isinstance(texts[1], str):
+            return _split(texts[0]), _split(texts[1])
+    return _value(source, left), _value(source, right)
+
+
+def _begins(source: Source, call: ast.Call) -> bool | None:
+    """``jax.__version__.startswith("0.3.")``."""
+    if not isinstance(call.func, ast.Attribute) or call.func.attr != "startswith" or len(call.args) != 1:
+        return None
+    version, beginning = _value(source, call.func.value), _constant(source.value_of(call.args[0]))
+    return version.startswith(beginning) if isinstance(version, str) and isinstance(beginning, str) else None
+
+
+def _ordered(kind: type[ast.cmpop], left: Value, right: Value) -> bool | None:
+    compare = _ORDER.get(kind)
+    if compare is None:
+        return None
+    if isinstance(left, str) and isinstance(right, str):
+        answers = {bool(compare(left, right)), bool(compare(_split(left), _split(right)))}
+        return answers.pop() if len(answers) == 1 else None  # what goes wrong will be mended
+    if isinstance(left, tuple) and isinstance(right, tuple):
+        length = min(len(left), len(right))
+        if left[:length] == right[:length] or not {type(e) for e in (*left, *right)} <= {int}:
+            return None
+        return bool(compare(left, right))
+    return bool(compare(left, right)) if isinstance(left, int) and isinstance(right, int) and left != right else None
+
+
+def _value(source: Source, node: ast.expr) -> Value | None:
+    """What an expression is on the newest release."""
+    node = source.value_of(node)
+    newest = source.facts.history.versions[-1]
+    if isinstance(node, (ast.Name, ast.Attribute)):
+        qualified = source.resolve(node) or ""
+        if qualified in _TEXTS:
+            return str(newest)
+        if qualified in ("jax.__version_info__", "jax.version.__version_info__"):
+            return newest.numbers
+        return _part(source, node)
+    if isinstance(node, ast.Tuple):
+        elements = [_constant(e) for e in node.elts]
+        numbers = tuple(e for e in elements if isinstance(e, int))
+        return numbers if len(numbers) == len(elements) > 0 else None
+    if isinstance(node, ast.Subscript):
+        return _subscript(source, node)
+    return _call(source, node) if isinstance(node, ast.Call) else _constant(node)
+
+
+def _constant(node: ast.expr) -> int | str | None:
+    value = node.value if isinstance(node, ast.Constant) else None
+    if isinstance(value, str):
+        return value if re.fullmatch(r"\d+(\.\d+)*\.?", value) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _part(source: Source, node: ast.expr) -> Value | None:
+    """``Version(jax.__version__).minor`` and ``.release``."""
+    if not isinstance(node, ast.Attribute) or node.attr not in ("release", *_PARTS):
+        return None
+    version = _value(source, node.value)
+    if not isinstance(version, tuple) or node.attr == "release":
+        return version if isinstance(version, tuple) else None
+    return version[_PARTS[node.attr]] if len(version) > _PARTS[node.attr] else None
+
+
+def _subscript(source: Source, node: ast.Subscript) -> Value | None:
+    whole = _value(source, node.value)
+    if not isinstance(whole, tuple):
+        return None
+    if isinstance(node.slice, ast.Slice):
+        end = _constant(node.slice.upper) if node.slice.upper is not None else len(whole)
+        from_start = node.slice.lower is None and node.slice.step is None
+        return whole[:end] if from_start and isinstance(end, int) else None
+    index = _constant(node.slice)
+    return whole[index] if isinstance(index, int) and index < len(whole) else None
+
+
+def _call(source: Source, call: ast.Call) -> Value | None:
+    """Parsers of versions, ``int(...)``, ``.split(".")``, and helpers that make a tuple of the version."""
+    leaf = _leaf(call.func)
+    if _asks_for_version(call):
+        return str(source.facts.history.versions[-1])
+    if leaf == "split" and isinstance(call.func, ast.Attribute):
+        text = _value(source, call.func.value)
+        return tuple(text.split(".")) if isinstance(text, str) else None
+    inner = _value(source, call.args[0]) if len(call.args) == 1 else None
+    if leaf == "int":
+        return int(inner) if isinstance(inner, str) and inner.isdigit() else None
+    if (source.resolve(call.func) or leaf).rpartition(".")[2] in _PARSERS:
+        return _split(inner) if isinstance(inner, str) else None
+    return source.facts.history.versions[-1].numbers if _is_version(source, call) and leaf not in ("float", "str") else None
+
+
+def _split(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".") if part)
+
+
+def _leaf(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
