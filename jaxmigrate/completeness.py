@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from jaxmigrate import guards, silences
+from jaxmigrate import guards, roundabout, silences
 from jaxmigrate.codemod import Codemod
 from jaxmigrate.fates import Fate, Verdict, judge
 from jaxmigrate.history import Advice, History
@@ -51,7 +51,7 @@ def complete(
         return []
     look = _Look(source, source.facts.history, circumstances, _Covered(source, found))
     proposals = [*look.imports(), *look.stars()]
-    proposals += [*look.chains(proposals), *look.strings()]
+    proposals += [*look.chains(proposals), *look.strings(), *look.indirect(), *look.keywords()]
     return [p for p in proposals if p.codemod in chosen and not _is_ignored(p.symbol, source.facts.history, circumstances)]
 
 
@@ -267,7 +267,7 @@ class _Look:
             for node in self.source.by_id[name]:
                 if name.startswith("_") or self.source.lookup(name, self.source.scope(node))[1] is not None:
                     continue
-                whole, qualified = _whole_chain(self.source, node, exports[name])
+                whole, qualified = roundabout.chain(self.source, node, exports[name])
                 verdict = self.judged(qualified) if isinstance(node.ctx, ast.Load) else None
                 if verdict is not None and not _below(exports[name], verdict.root) and not self.covered.node(whole):
                     yield self.proposal(whole, verdict, self.message(verdict, qualified))
@@ -326,34 +326,41 @@ class _Look:
             call = source.parent(name)
             if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "setattr" and call.args[1:2] == [name]:
                 found.add(f"{source.resolve(call.args[0])}.{name.value!s}")
+            elif isinstance(call, ast.Subscript) and not isinstance(call.ctx, ast.Load) and self._is_loaded(call.value):
+                found.add(str(name.value))
         return source.index.patched | found
+
+    def _is_loaded(self, node: ast.expr) -> bool:
+        return self.source.resolve(node) == roundabout.MODULES
 
     def strings(self) -> Iterator[Proposal]:
         """Names in strings: of ``getattr(jax, "name")``, ``hasattr(jax, "name")`` and ``import_module("jax.name")``."""
         for node in self.source.strings:
-            call = self.source.parent(node)
-            if not isinstance(call, ast.Call) or not isinstance(node.value, str):
+            if not isinstance(node.value, str):
                 continue
-            if call.args[:1] == [node]:
-                yield from self._dotted(call, node.value)
-            elif call.args[1:2] == [node] and (base := self.source.resolved(call.args[0])) is not None:
+            for holder in roundabout.holders(self.source, node):
+                if (given := roundabout.call_of(self.source, holder)) is not None:
+                    yield from self._dotted(given, node.value)
+            call = self.source.parent(node)
+            base = self.source.resolved(call.args[0]) if isinstance(call, ast.Call) and call.args[1:2] == [node] else None
+            if isinstance(call, ast.Call) and base is not None:
                 yield from self._attribute(call, node, base)
 
     def _dotted(self, call: ast.Call, path: str) -> Iterator[Proposal]:
-        callee = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-        if callee not in _BY_PATH and (meant := self.source.resolve(call.func) or "").startswith("importlib."):
-            callee = meant.rpartition(".")[2]  # under a name of its own
+        callee = roundabout.leaf(self.source, call.func)
         if path.startswith(".") and callee == "import_module":
             path = self._absolute(call, path)
         if callee not in _BY_PATH or not self._is_ours(path) or not all(map(str.isidentifier, path.split("."))):
             return
         verdict = self.judged(path, as_module=callee in _MODULE_BY_PATH)
-        if verdict is not None and verdict.fate is not Fate.DEPRECATED and not self.covered.node(call.args[0], call):
+        if verdict is not None and verdict.fate is not Fate.DEPRECATED and not self.covered.node(*call.args[:1], call):
             message = self.message(verdict, path)
             found = self.proposal(call, verdict, message)
             if callee == "importorskip":
                 found.severity = Severity.URGENT
                 found.message += "; nothing tells that these tests are skipped"
+            elif callee == "find_spec" and (off := silences.answers(self.source, call, "None")):
+                found.severity, found.message = Severity.URGENT, f"{off}: {message}"
             yield found
 
     def _absolute(self, call: ast.Call, path: str) -> str:
@@ -387,6 +394,60 @@ class _Look:
             found.severity, found.message = Severity.URGENT, f"{off}: {found.message}"
         if not earlier:
             yield found
+
+    def indirect(self) -> Iterator[Proposal]:
+        """Names of modules that are loaded by their path, and names in strings that are run as code."""
+        patched = self._patched()
+        found = [(m, "") for m in roundabout.loaded(self.source)]
+        found += [(m, "; the code stands in a string, so it is not edited") for m in roundabout.in_code(self.source)]
+        for mention, why in found:
+            verdict = self.judged(mention.qualified) if self._is_ours(mention.qualified) else None
+            if verdict is None or verdict.root in patched or _below(mention.module, verdict.root):
+                continue
+            if not self.covered.node(mention.node):
+                yield self.proposal(mention.node, verdict, self.message(verdict, mention.qualified) + why)
+        yield from self._asked_for()
+
+    def _asked_for(self) -> Iterator[Proposal]:
+        """``"jax.gone" in sys.modules``."""
+        for path in self.source.strings:
+            test = self.source.parent(path)
+            if not isinstance(test, ast.Compare) or len(test.ops) != 1 or test.left is not path:
+                continue
+            asks = isinstance(test.ops[0], (ast.In, ast.NotIn)) and self._is_loaded(test.comparators[0])
+            verdict = self.judged(str(path.value), as_module=True) if asks and self._is_ours(str(path.value)) else None
+            if verdict is not None and verdict.fate is Fate.GONE:
+                found = self.proposal(test, verdict, self.message(verdict, str(path.value)))
+                negated = isinstance(test.ops[0], ast.NotIn)
+                off = silences.answers(self.source, test, str(negated), negated=negated)
+                found.guard = "" if off else "the code asks whether the module is loaded"
+                if off:
+                    found.severity, found.message = Severity.URGENT, f"{off}: {found.message}"
+                yield found
+
+    def keywords(self) -> Iterator[Proposal]:
+        """Keywords that a function has lost, given where it is called through something else."""
+        for qualified, uses in self.source.meanings().items():
+            lost = self.history.lost_parameters(qualified) if self._is_ours(qualified) else {}
+            for node, _ in uses if lost else ():
+                yield from self._gone_keywords(qualified, roundabout.handed_on(self.source, node))
+        for statement in self.source.stars:
+            module = self.source.absolute(statement.module, statement.level)
+            for name in self.history.members(module).keys() & self.source.by_id.keys() if self._is_ours(module) else ():
+                nodes = [n for n in self.source.by_id[name] if self.source.lookup(name, self.source.scope(n))[1] is None]
+                calls = [c for n in nodes if isinstance(c := self.source.parent(n), ast.Call) and c.func is n]
+                yield from self._gone_keywords(f"{module}.{name}", calls)
+
+    def _gone_keywords(self, function: str, calls: Iterable[ast.Call]) -> Iterator[Proposal]:
+        lost = self.history.lost_parameters(function)
+        for keyword in (k for call in calls for k in call.keywords):
+            entry = lost.get(keyword.arg or "")
+            if entry is None or entry.alive or entry.at(self.target) or self.covered.node(keyword):
+                continue
+            symbol = f"{function}({keyword.arg}=)"
+            message = f"{keyword.arg}= of {function} is gone, JAX {entry.last} was the last with it"
+            advice = _advised(self.history.advices.get(symbol), self.target)
+            yield Proposal(REMOVED, keyword, message + advice, Applicability.MANUAL, (), symbol)
 
     def proposal(self, node: ast.AST, verdict: Verdict, message: str, old: Binding | None = None) -> Proposal:
         severity = Severity.LOW if verdict.fate is Fate.DEPRECATED else Severity.NORMAL
@@ -429,14 +490,6 @@ class _Look:
         living = [n for n, e in self.history.members(parent).items() if e.alive and "leak" not in e.kinds]
         near = [n for n in living if n.lower() == name.lower()] or get_close_matches(name, living, 1, 0.75)
         return f", did you mean {parent}.{near[0]}?" if near else ""
-
-
-def _whole_chain(source: Source, node: ast.expr, qualified: str) -> tuple[ast.expr, str]:
-    """The whole of the attribute chain that begins with `node`, and what it means if that means `qualified`."""
-    parent = source.parent(node)
-    while isinstance(parent, ast.Attribute):
-        node, qualified, parent = parent, f"{qualified}.{parent.attr}", source.parent(parent)
-    return node, qualified
 
 
 def _advised(advice: Advice | None, target: Version, of: str = "it") -> str:

@@ -129,27 +129,32 @@ def switches_off(source: Source, call: ast.Call) -> str:
     """What a question for a vanished name answers now, where there is nothing in its stead; empty where there may be."""
     if len(call.args) == 3 and not _is_empty(call.args[2]):
         return ""  # what is there instead comes along
-    if _has_alternative(source, call):
+    return answers(source, call, "False" if len(call.args) == 2 else source.segment(call.args[2]))
+
+
+def answers(source: Source, question: ast.expr, answer: str, *, negated: bool = False) -> str:
+    """What a question is always answered now, where there is nothing in its stead; `negated` if it asks for an absence."""
+    if _has_alternative(source, question, negated):
         return ""
-    answer = "False" if len(call.args) == 2 else source.segment(call.args[2])
-    return f"{source.segment(call)} is always {answer} now, and nothing tells that what it guards is switched off"
+    return f"{source.segment(question)} is always {answer} now, and nothing tells that what it guards is switched off"
 
 
-def _has_alternative(source: Source, call: ast.expr) -> bool:
+def _has_alternative(source: Source, call: ast.expr, absent: bool = False) -> bool:
     """Whether the code does something else where the answer is no; also unless the answer only decides something here."""
     test = _whole(source, call)
     parent = source.parent(test)
     if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(target := parent.targets[0], ast.Name):
         uses = [n for n in source.by_id.get(target.id, ()) if isinstance(n.ctx, ast.Load)]
         assigned = sum(not isinstance(n.ctx, ast.Load) for n in source.by_id[target.id])
-        ways = [way for n in uses if (way := _other_way(source, n)) is not None]
+        ways = [way for n in uses if (way := _other_way(source, n, absent)) is not None]
         return assigned > 1 or not ways or any(ways)
-    return _other_way(source, call) is not False
+    return _other_way(source, call, absent) is not False
 
 
-def _other_way(source: Source, answer: ast.expr) -> bool | None:
+def _other_way(source: Source, answer: ast.expr, absent: bool) -> bool | None:
     """Whether there is another way where a test of `answer` fails; None if nothing is tested here."""
     node, negated = _tested(source, answer)
+    negated ^= absent
     parent = source.parent(node)
     if isinstance(parent, ast.BoolOp) and isinstance(parent.op, ast.Or):
         return True

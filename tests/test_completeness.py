@@ -249,3 +249,74 @@ def test_names_from_a_star_import_of_the_project_are_looked_up() -> None:
     source = "from lib.common import *\nnp.wobble(x)\nnp.sum(x)\ncurry(f)\ndef f(np): return np.wobble\n"
     [finding] = said(source, module="lib.use", index=index)
     assert finding.position.line == 2
+
+
+ROUNDABOUT = {
+    "module_by_its_path": ("import importlib\nimportlib.import_module('jax').curry(f)\n", [(2, "jax.curry")]),
+    "module_by_keyword": ("import importlib\nimportlib.import_module(name='jax.interpreters.masking')\n", [(2, "jax.interpreters.masking")]),
+    "path_in_a_variable": ("import importlib\nN = 'jax'\nm = importlib.import_module(N)\nm.curry(f)\n", [(4, "jax.curry")]),
+    "builtin_import": ("j = __import__('jax')\nj.curry(f)\nj.jit(f)\n", [(2, "jax.curry")]),
+    "builtin_import_gives_the_root": ("__import__('jax.numpy').curry\n", [(1, "jax.curry")]),
+    "builtin_import_with_names": ("__import__('jax.lax', fromlist=['x']).tie_in(x, y)\n", [(1, "jax.lax.tie_in")]),
+    "loaded_modules": ("import sys\nsys.modules['jax.interpreters.masking']\nsys.modules['jax'].curry\n",
+                       [(2, "jax.interpreters.masking"), (3, "jax.curry")]),
+    "module_once_for_what_is_read_of_it": ("import importlib\nm = importlib.import_module('jax.interpreters.masking')\nm.f(m.g)\n",
+                                           [(2, "jax.interpreters.masking")]),
+    "code_in_a_string": ("import jax\neval('jax.curry(f)(jax.jit)')\n", [(2, "jax.curry")]),
+    "code_that_imports": ("exec('''\n  from jax import curry\n  curry(f)\n''')\n", [(1, "jax.curry")]),
+    "code_to_compile": ("import jax.core as c\nexec(compile('c.Unit', 'x', 'exec'))\n", [(2, "jax.core.Unit")]),
+    "code_to_time": ("import jax, timeit\ntimeit.timeit('jax.curry')\n", [(2, "jax.curry")]),
+    "keyword_of_a_partial": ("import functools\nimport jax.numpy as jnp\nf = functools.partial(jnp.clip, a)\nf(a_max=2)\n",
+                             [(4, "jax.numpy.clip(a_max=)")]),
+    "keyword_of_a_jitted_function": ("import jax\njax.jit(jax.numpy.clip)(x, a_max=2)\n", [(2, "jax.numpy.clip(a_max=)")]),
+    "keyword_of_a_partial_that_is_mapped": (
+        "import functools, jax\nf = functools.partial(jax.numpy.clip, a)\ng = jax.vmap(f)\ng(a_max=2)\ng(max=2)\n",
+        [(4, "jax.numpy.clip(a_max=)")],
+    ),
+    "keyword_of_a_method": (
+        "import jax\nclass A:\n    def __init__(self):\n        self.f = jax.jit(jax.numpy.clip)\n"
+        "    def g(self):\n        self.f(x, a_max=2)\n",
+        [(6, "jax.numpy.clip(a_max=)")],
+    ),
+    "keyword_of_a_name_that_a_star_gives": ("from jax.numpy import *\nclip(x, a_max=2)\n", [(2, "jax.numpy.clip(a_max=)")]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("source", "expected"), ROUNDABOUT.values(), ids=ROUNDABOUT)
+def test_what_is_reached_in_a_roundabout_way_is_reported(source: str, expected: list[tuple[int, str]]) -> None:
+    assert sorted((f.position.line, f.symbol) for f in said(source)) == expected
+    assert run(source, select=OURS).status is Status.UNCHANGED
+
+
+NOT_ROUNDABOUT = {
+    "module_of_another_library": "import importlib\nimportlib.import_module('jaxlike').curry\n",
+    "another_loader": "import jax\nmine.eval('jax.curry')\nre.compile('jax.curry')\nprint('jax.curry')\n",
+    "own_function_of_the_name": "import jax\ndef eval(text): ...\neval('jax.curry')\n",
+    "code_with_a_name_of_its_own": "import jax\neval('[jax.curry for jax in y]')\ndef f(jax):\n    eval('jax.curry')\n",
+    "code_that_is_none": "import jax\neval('jax.curry(')\n",
+    "variable_with_two_values": "j = __import__('jax')\nj = other\nj.curry\n",
+    "module_put_there": "import sys\nsys.modules['jax.interpreters.masking'] = mine\nsys.modules['jax.interpreters.masking'].f\n",
+    "own_entry": "import sys\nsys.modules[__name__]\nsys.modules['jax']\n",
+    "living_keyword": "import jax\njax.jit(jax.numpy.clip)(x, max=2)\n",
+    "keyword_of_something_else": "import jax\njax.jit(jax.numpy.clip, a_max=2)\nf = g(jax.numpy.clip)\nf(a_max=2)\n",
+    "keyword_of_own_function_beside_a_star": "from jax.numpy import *\ndef clip(x, a_max): ...\nclip(x, a_max=2)\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("source", NOT_ROUNDABOUT.values(), ids=NOT_ROUNDABOUT)
+def test_what_only_looks_like_a_roundabout_way(source: str) -> None:
+    assert not said(source)
+
+
+@pytest.mark.parametrize(
+    ("test", "urgent"),
+    [
+        ("if 'jax.interpreters.masking' in sys.modules:\n    f()\n", True),
+        ("if 'jax.interpreters.masking' in sys.modules:\n    f()\nelse:\n    g()\n", False),
+        ("if 'jax.interpreters.masking' not in sys.modules:\n    f()\n", False),
+        ("if importlib.util.find_spec('jax.interpreters.masking') is not None:\n    f()\n", True),
+    ],
+)
+def test_a_question_for_a_module_that_switches_something_off_is_urgent(test: str, urgent: bool) -> None:
+    found = said(f"import sys, importlib\n{test}")
+    assert [f.severity for f in found] == [Severity.URGENT] * urgent

@@ -1,0 +1,158 @@
+"""Names that no import spells: of modules that are loaded by their path, in strings that are run, and in calls handed on."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from jaxmigrate.names import Source, SourceError
+
+if TYPE_CHECKING:
+    from jaxmigrate.scan import Scope
+
+MODULES = "sys.modules"
+_RUNS = {"eval", "exec", "compile", *(f"timeit.{name}" for name in ("timeit", "repeat", "Timer"))}
+"""Callees that run a string."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A place that means a qualified name."""
+
+    node: ast.expr
+    qualified: str
+    module: str = ""
+    """The module it was loaded as, about which something may be said elsewhere."""
+
+
+def leaf(source: Source, callee: ast.expr) -> str:
+    """The name of a callee; that of importlib under which it is imported."""
+    meant = source.resolve(callee) or ""
+    if meant.startswith("importlib."):
+        return meant.rpartition(".")[2]
+    return callee.attr if isinstance(callee, ast.Attribute) else getattr(callee, "id", "")
+
+
+def chain(source: Source, node: ast.expr, qualified: str) -> tuple[ast.expr, str]:
+    """The whole of the attribute chain that begins with `node`, and what it means if that means `qualified`."""
+    parent = source.parent(node)
+    while isinstance(parent, ast.Attribute):
+        node, qualified, parent = parent, f"{qualified}.{parent.attr}", source.parent(parent)
+    return node, qualified
+
+
+def loaded(source: Source) -> Iterator[Mention]:
+    """What is read of ``import_module("a.b")``, ``__import__("a")`` and ``sys.modules["a"]``, also through a variable."""
+    for path in source.strings:
+        if not isinstance(path.value, str) or not all(map(str.isidentifier, path.value.split("."))):
+            continue
+        for loader in _loaders(source, path):
+            module = path.value if _gives_leaf(source, loader) else path.value.partition(".")[0]
+            for use in (loader, *_uses(source, loader)):
+                node, qualified = chain(source, use, module)
+                if isinstance(getattr(node, "ctx", ast.Load()), ast.Load) and (node is not use or isinstance(use, ast.Subscript)):
+                    yield Mention(node, qualified, "" if isinstance(use, ast.Subscript) else module)
+
+
+def _loaders(source: Source, path: ast.Constant) -> Iterator[ast.expr]:
+    """The expressions that load the module of this path."""
+    for holder in holders(source, path):
+        call, parent = call_of(source, holder), source.parent(holder)
+        if call is not None and leaf(source, call.func) in ("import_module", "__import__"):
+            yield call
+        elif isinstance(parent, ast.Subscript) and parent.slice is holder and source.resolve(parent.value) == MODULES:
+            yield parent
+
+
+def holders(source: Source, text: ast.Constant) -> Iterator[ast.expr]:
+    """A string, and the uses of a variable that holds nothing else."""
+    yield text
+    statement = source.parent(text)
+    if isinstance(statement, ast.Assign) and isinstance(target := statement.targets[0], ast.Name):
+        yield from (n for n in source.by_id[target.id] if isinstance(n.ctx, ast.Load) and source.value_of(n) is text)
+
+
+def call_of(source: Source, argument: ast.expr) -> ast.Call | None:
+    """The call that gets `argument` first, or as ``name=``."""
+    parent = source.parent(argument)
+    if isinstance(parent, ast.keyword) and parent.arg == "name" and isinstance(call := source.parent(parent), ast.Call):
+        return call if not call.args else None
+    return parent if isinstance(parent, ast.Call) and parent.args[:1] == [argument] else None
+
+
+def _gives_leaf(source: Source, loader: ast.expr) -> bool:
+    """Whether the module itself is given; ``__import__("a.b")`` gives ``a`` unless names are asked for."""
+    if not isinstance(loader, ast.Call) or leaf(source, loader.func) != "__import__":
+        return True
+    return len(loader.args) > 3 or any(k.arg == "fromlist" for k in loader.keywords)
+
+
+def _uses(source: Source, loader: ast.expr) -> Iterator[ast.Name]:
+    """The uses of a variable that holds nothing but the module."""
+    statement = source.parent(loader)
+    if not isinstance(statement, (ast.Assign, ast.NamedExpr)) or statement.value is not loader:
+        return
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
+    if isinstance(target, ast.Name):
+        for node in source.by_id[target.id]:
+            bindings = source.lookup_at(node)[0] if isinstance(node.ctx, ast.Load) else []
+            if len(bindings) == 1 and bindings[0].node is target:
+                yield node
+
+
+def in_code(source: Source) -> Iterator[Mention]:
+    """Names in literal strings that are run: ``eval("jax.f(x)")``; what they do not import themselves comes from around them."""
+    for text in source.strings:
+        call = source.parent(text)
+        if not isinstance(call, ast.Call) or call.args[:1] != [text] or not _runs(source, call.func):
+            continue
+        try:
+            inner = Source(textwrap.dedent(str(text.value)).strip().encode(), facts=source.facts, dead=source.dead)
+        except SourceError:
+            continue
+        names = set(inner.meanings()) | _imported(inner) | set(_from_outside(source, source.scope(text), inner))
+        yield from (Mention(text, name) for name in sorted(_longest(names)))
+
+
+def _runs(source: Source, callee: ast.expr) -> bool:
+    name = source.resolve(callee) or ""
+    if isinstance(callee, ast.Name) and not name and not source.lookup(callee.id, source.scope(callee))[0]:
+        name = callee.id  # a builtin
+    return name.removeprefix("builtins.") in _RUNS
+
+
+def _imported(source: Source) -> set[str]:
+    found = {a.name for s in source.imports if isinstance(s, ast.Import) for a in s.names}
+    return found | {f"{s.module}.{a.name}" for s in source.imports if isinstance(s, ast.ImportFrom) for a in s.names}
+
+
+def _from_outside(source: Source, scope: Scope, inner: Source) -> Iterator[str]:
+    for name, nodes in inner.by_id.items():
+        bindings, _ = source.lookup(name, scope)
+        meanings = {b.qualified for b in bindings if b.kind == "import"}
+        if len(bindings) == len(meanings) == 1:
+            for node in nodes:
+                if inner.lookup(name, inner.scope(node))[1] is None:
+                    yield chain(inner, node, next(iter(meanings)))[1]
+
+
+def _longest(names: set[str]) -> set[str]:
+    """Those that are no beginning of another one."""
+    return {name for name in names if not any(other.startswith(f"{name}.") for other in names)}
+
+
+def handed_on(source: Source, node: ast.expr) -> Iterator[ast.Call]:
+    """The calls of a function through partials and transformations: ``jit(f)(x, key=1)``, and ``g(key=1)`` of a partial `g`."""
+    parent = source.parent(node)
+    if not isinstance(parent, ast.Call) or parent.args[:1] != [node] or parent.func is node:
+        return
+    callee = source.resolve(parent.func)
+    if callee != "functools.partial" and callee not in source.facts.transforms:
+        return
+    yield from source.callers(parent)[0]
+    yield from handed_on(source, parent)
+    for use in _uses(source, parent):
+        yield from handed_on(source, use)
