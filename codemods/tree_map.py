@@ -36,18 +36,24 @@ codemod = Codemod(
 
 
 def _use(site: NameSite) -> Reports:
-    """A plain rename; a None that the source shows needs a look, and a file without ``import jax`` may have tree_util."""
+    """A plain rename; a None that the source shows needs a look, and a file without ``import jax`` takes tree_util."""
     message, verdict = (_NONE, REVIEW) if site.symbol in _MAPS and _maps_none(site) else ("", SAFE)
     home = f"jax.tree_util.{site.symbol.rpartition('.')[2].replace('multimap', 'map')}"
     old = site.symbol.count(".") == 1
-    if old and site.direct and isinstance(site.node, ast.Name) and _only_visible(site, home):
+    if old and site.direct and isinstance(site.node, ast.Name) and (_only_visible(site, home) or _takes_its_place(site)):
         return Rewrite(message or f"{site.symbol} is {home} now", verdict, (site.replace(f"{{{home}}}"),))
     return Rewrite(message, verdict, ()) if message else None
 
 
 def _only_visible(site: NameSite, home: str) -> bool:
     """Whether the file can say `home` without a new import, but not `jax.tree`."""
-    return site.source.visible(home, site.node) is not None and site.source.visible("jax.jit", site.node) is None
+    return site.source.visible(home, site.node) is not None and site.source.visible("jax", site.node) is None
+
+
+def _takes_its_place(site: NameSite) -> bool:
+    """Whether ``from jax import tree_multimap`` can become an import of tree_map, in a file without ``import jax``."""
+    bound = site.source.scope_root.bindings
+    return isinstance(site.node, ast.Name) and site.node.id == "tree_multimap" and not {"jax", "tree_map"} & bound.keys()
 
 
 def _maps_none(site: NameSite) -> bool:

@@ -375,7 +375,12 @@ def remove_from_import(text: str, remove: Callable[[ImportName], bool]) -> str:
     assert isinstance(node, (libcst.Import, libcst.ImportFrom))
     assert not isinstance(node.names, libcst.ImportStar)
     names = list(node.names)
-    kept = [n for n in names if not remove(_import_name(n))]
+    kept: list[libcst.ImportAlias] = []
+    for name in names:
+        if not remove(_import_name(name)):
+            kept.append(name)
+        elif kept:
+            kept[-1] = _ending_its_line(kept[-1], name)
     if not kept:
         return ""
     changes: dict[str, object] = {}
@@ -387,6 +392,18 @@ def remove_from_import(text: str, remove: Callable[[ImportName], bool]) -> str:
         changes = {"rpar": closing} if closing is not None else {}
     changed = node.with_changes(names=kept, **changes)
     return code(statement.with_changes(body=[changed, *statement.body[1:]])).rstrip("\n")
+
+
+def _ending_its_line(kept: libcst.ImportAlias, gone: libcst.ImportAlias) -> libcst.ImportAlias:
+    """The name before one that goes: it ends the line now, with the comment there, where that one did."""
+    mine, its = kept.comma, gone.comma
+    if not isinstance(mine, libcst.Comma) or not isinstance(its, libcst.Comma):
+        return kept
+    if isinstance(mine.whitespace_after, libcst.SimpleWhitespace) and isinstance(
+        its.whitespace_after, libcst.ParenthesizedWhitespace
+    ):
+        return kept.with_changes(comma=mine.with_changes(whitespace_after=its.whitespace_after))
+    return kept
 
 
 def _close(last: Any, comma: object, bracket: Any) -> tuple[Any, Any]:

@@ -106,15 +106,15 @@ class Renderer:
                 raise EditError(f"the template has no piece {hole!r}")
         return spelled, pieces
 
-    def _spell(self, qualified: str, at: ast.AST, old: Binding | None) -> str:
-        text = self.speller.spell(qualified, at, old)
+    def _spell(self, qualified: str, at: ast.AST, old: Binding | None, *, alone: bool = False) -> str:
+        text = self.speller.spell(qualified, at, old, alone=alone)
         self.spelled.add(qualified)
         return text
 
     def _expression(self, template: api.Template, at: ast.AST, old: Binding | None) -> str:
         text = template.text
         if not template.pieces and text[:1] == "{" and text[-1:] == "}" and _is_plain(text[1:-1]):
-            return self._spell(text[1:-1], at, old)
+            return self._spell(text[1:-1], at, old, alone=True)
         from jaxmigrate import cst
 
         spelled, pieces = self._holes(template, at, old)

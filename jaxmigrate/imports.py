@@ -75,7 +75,8 @@ class Speller:
 
     def splices(self) -> list[Splice]:
         """The insertions of new import statements, and the statements that gain names."""
-        return [*self._splices, *(self._extension(s) for s in dict.fromkeys(s for s, _ in self._extended))]
+        added = sorted(self._splices, key=lambda s: (s.start, not s.text.lstrip().startswith("import ")))
+        return [*added, *(self._extension(s) for s in dict.fromkeys(s for s, _ in self._extended))]
 
     def splices_since(self, mark: tuple[int, int, int]) -> list[Splice]:
         """What was asked for since `mark`, with the whole of a statement that gains names."""
@@ -94,8 +95,10 @@ class Speller:
             text = add_to_import(text, name)
         return Splice(*self.source.span(statement), text.replace("\n", self.newline))
 
-    def spell(self, qualified: str, at: ast.AST, old: Binding | None = None) -> str:
+    def spell(self, qualified: str, at: ast.AST, old: Binding | None = None, *, alone: bool = False) -> str:
         """How `qualified` is written at `at`; `old` is the import through which the old name came.
+
+        It may stand `alone` where it takes the place of one name: imported as that was.
 
         Raises:
             NameError_: the name needed is taken by something else there.
@@ -111,6 +114,8 @@ class Speller:
             spelled = self._through(pending.local, pending.qualified, qualified)
             if spelled and self._pending_reaches(pending, at):
                 return spelled
+        if alone and old is not None and (spelled := self._as_imported(qualified, at, old)):
+            return spelled
         local, held, statement = self._choose(qualified, at, old)
         self._add(statement, local, held, at, old)
         spelled = self._through(local, held, qualified)
@@ -187,11 +192,31 @@ class Speller:
             if not (isinstance(statement, ast.ImportFrom) and not statement.level and statement.module == module):
                 continue
             top = self.source.parent(statement) is self.source.tree
-            reached = self.source.scope(at) is not self.source.scope_root or statement.lineno <= getattr(at, "lineno", 0)
-            if top and reached and statement.names[0].name != "*" and self._is_free(leaf, qualified, at, None):
+            inside = self.source.scope(at) is not self.source.scope_root
+            late = guards.runs_too_late(self.source, statement, at) if inside else statement.lineno > getattr(at, "lineno", 0)
+            renamed = any(a.name == leaf and a.asname for a in statement.names)
+            if top and not late and not renamed and statement.names[0].name != "*" and self._is_free(leaf, qualified, at, None):
                 self._extended.append((statement, leaf))
                 return leaf
         return None
+
+    def _as_imported(self, qualified: str, at: ast.AST, old: Binding) -> str | None:
+        """The bare name, in a file without ``import jax`` that took the old one with ``from``, if it speaks for itself."""
+        module, _, leaf = qualified.rpartition(".")
+        statement, root = old.statement, qualified.partition(".")[0]
+        if not isinstance(statement, ast.ImportFrom) or statement.level or not isinstance(at, ast.Name):
+            return None
+        if self.source.parent(statement) is not self.source.tree or any(p.local == root for p in self._pending):
+            return None
+        if "_" not in leaf or not leaf.islower() or self.source.visible(root, at) or not self._is_free(leaf, qualified, at, None):
+            return None
+        if statement.module == module:
+            self._extended.append((statement, leaf))
+        elif self.source.facts.is_attribute_path(root, module):
+            self._add(f"from {module} import {leaf}", leaf, qualified, at, old)
+        else:
+            return None
+        return leaf
 
     def _is_free(self, local: str, held: str, at: ast.AST, old: Binding | None) -> bool:
         """Whether binding `local` where the import would go captures nothing and is seen from `at`."""

@@ -287,3 +287,11 @@ def test_attribute_of_self(first: str, applicability: Applicability) -> None:
     body = f"{first}    def f(self): self.x = jax.ops.index_add(self.x, 0, 1)\n"
     (finding,) = applied(run(f"import jax\nimport jax.numpy as jnp\nclass A(B):\n{body}", select=NAME))
     assert finding.applicability is applicability
+
+
+def test_function_that_is_called_before_jax_is_imported() -> None:
+    before = (
+        "from jax.ops import index_add\nimport numpy as np\ndef f(a: np.ndarray): return index_add(a, 0, 1)\nf(g())\nimport jax\n"
+    )
+    after = "import jax\nimport numpy as np\ndef f(a: np.ndarray): return jax.numpy.asarray(a).at[0].add(1)\nf(g())\nimport jax\n"
+    rewritten(before, after, select=NAME)

@@ -86,3 +86,16 @@ def test_a_module_half_of_which_is_gone_keeps_its_import() -> None:
     source = "import jax.extend.ffi as ffi\nffi.include_dir(), ffi.never_there\n"
     after = "import jax\n" + source.replace("ffi.include", "jax.ffi.include")
     rewritten(source, after, select=SELECT, findings=2)
+
+
+def test_name_that_was_imported_alone_is_imported_alone() -> None:
+    rewritten(
+        "from jax import host_id, host_count\nprint(host_id(), host_count())\n",
+        "from jax import process_index, process_count\nprint(process_index(), process_count())\n",
+        select="moved-names",
+    )
+    rewritten(
+        "from jax import host_id\nprocess_index = 3\nprint(host_id(), process_index)\n",
+        "import jax\nprocess_index = 3\nprint(jax.process_index(), process_index)\n",
+        select="moved-names",
+    )

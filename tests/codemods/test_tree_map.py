@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jaxmigrate.testing import rewritten, unchanged
+from jaxmigrate.testing import rewritten, run, unchanged
 
 SELECT = "tree-map"
 
@@ -143,3 +143,39 @@ def test_none_that_cannot_matter_is_not_mentioned(arguments: str) -> None:
 def test_a_build_tree_whose_structure_is_not_shown_is_left(call: str) -> None:
     source = f"import jax\nfrom functools import partial\n{call}\n"
     unchanged(source, select=SELECT, findings=1)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param(
+            "from jax import tree_multimap\ny = tree_multimap(f, x)\n",
+            "from jax.tree_util import tree_map\ny = tree_map(f, x)\n",
+            id="alone",
+        ),
+        pytest.param(
+            "from jax import jit, tree_multimap\nfrom jax import tree_map\ny = tree_multimap(jit, tree_map)\n",
+            "from jax import jit\nfrom jax.tree_util import tree_map\ny = tree_map(jit, tree_map)\n",
+            id="beside-tree-map",
+        ),
+        pytest.param(
+            "from jax.tree_util import (tree_leaves, tree_multimap,  # noqa\n    Partial)\ntree_multimap(tree_leaves, Partial)\n",
+            "from jax.tree_util import (tree_leaves,  # noqa\n    Partial, tree_map)\ntree_map(tree_leaves, Partial)\n",
+            id="comment-at-the-end-of-its-line",
+        ),
+        pytest.param(
+            "from jax import (jit, tree_map,  # noqa\n    grad)\njit(grad(tree_map))\n",
+            "from jax import (jit,  # noqa\n    grad)\nfrom jax.tree_util import tree_map\njit(grad(tree_map))\n",
+            id="comment-at-the-end-of-a-line-that-stays",
+        ),
+    ],
+)
+def test_imported_as_it_was(before: str, after: str) -> None:
+    rewritten(before, after, select=SELECT)
+
+
+def test_import_under_another_name_gains_no_second_one() -> None:
+    before = "import jax\nfrom jax.tree_util import tree_map as M\ny = M(f, x), jax.tree_leaves(x), jax.tree_map(f, x)\n"
+    result = run(before, select=SELECT, target="0.4.13")
+    assert b"tree_map as M, tree_map" not in result.after
+    assert b"jax.tree_map" not in result.after
