@@ -16,6 +16,8 @@ from jaxmigrate.model import Version
 _SECTION = re.compile(r"^\[([^\]\n]*)\]\n", re.MULTILINE)
 _version = cache(Version.parse)  # a hundred releases are named ten thousand times
 
+_CORNERS = re.compile(r"\.(?:experimental|interpreters|extend|example_libraries|internal|_\w+)\b|^jaxlib")
+"""Parts of a library where the same names lie as in its front room."""
 _OF_CLASS, _OF_FUNCTION = "members of ", "parameters of "
 """How the sections of what classes and functions lost begin."""
 
@@ -38,7 +40,7 @@ class Entry:
     symbol: str
     """Its dotted name; of a keyword argument ``function(name=)``."""
     ranges: tuple[Range, ...]
-    """In order; more than one when it was away for a while."""
+    """In order; more than one when it was away for a while, none when it is not on record."""
     deprecated: Version | None = None
     """Since when a use warns; of an alive name only if the newest release does."""
     kinds: frozenset[str] = frozenset()
@@ -51,7 +53,7 @@ class Entry:
     @property
     def alive(self) -> bool:
         """Whether the newest release has it."""
-        return self.ranges[-1].last is None
+        return bool(self.ranges) and self.ranges[-1].last is None
 
     @property
     def since(self) -> Version:
@@ -132,6 +134,14 @@ class History:
     def members(self, module: str) -> Mapping[str, Entry]:
         """All names that a module ever had."""
         return self.section(module)
+
+    def elsewhere(self, name: str) -> list[str]:
+        """The living names of that last part, wherever they are; those in remote corners only if there are no others."""
+        modules = [s for s in self.sections() if name in self.members(s) and s]
+        living = [s for s in modules if (e := self.members(s)[name]).alive and not e.kinds & {"leak", "static"}]
+        near = [s for s in living if not _CORNERS.search(s)] or living
+        nearest = min((s.count(".") for s in near), default=0)
+        return sorted(f"{s}.{name}" for s in near if s.count(".") == nearest)
 
     def lost_members(self, name: str) -> Mapping[str, Entry]:
         """The members that a class lost or deprecated."""

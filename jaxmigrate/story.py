@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from jaxmigrate.codemod import Codemod
-from jaxmigrate.history import Advice, Entry, History
+from jaxmigrate.history import Advice, Entry, History, Successor
 from jaxmigrate.model import Version
+from jaxmigrate.question import asked as name_asked
 
 _MANY = 8
 """How many names of the same last part are listed."""
@@ -55,6 +56,8 @@ class Story:
     """Other names that the question may have meant."""
     holds: Holds | None = None
     """What there is to say about the names of a module."""
+    of: str = ""
+    """The member or argument that was asked for, where only what has it is on record."""
 
     @property
     def state(self) -> str:
@@ -64,27 +67,78 @@ class Story:
         return "deprecated" if self.entry.deprecated is not None else "alive"
 
 
-def tell(asked: str, history: History, codemods: Mapping[str, Codemod], short: Mapping[str, str]) -> Story | None:
+def tell(question: str, history: History, codemods: Mapping[str, Codemod], short: Mapping[str, str]) -> Story | None:
     """The story of the name that was asked for; None when no release on record had one like it.
 
     `short` are the usual names of modules (``jnp``); a name without a module is looked for in all of them.
     """
+    asked = name_asked(question)
     names = list(meant(asked, history, short))
-    return _story(names[0], names[1:], history, codemods) if names else None
+    if names:
+        return _story(names[0], names[1:], history, codemods)
+    if (moved := _moved(asked, codemods)) is not None:
+        return moved
+    owner, part = _owner(asked)
+    names = list(meant(owner, history, short)) if part else []
+    entry = history.entry(names[0]) if names else None
+    if entry is None or not (asked.endswith(")") or "class" in entry.kinds):
+        return None
+    return replace(_story(entry.symbol, [], history, codemods), of=part)
+
+
+def _moved(name: str, codemods: Mapping[str, Codemod]) -> Story | None:
+    """The story of a name that no record has, but a codemod moves: one of jaxlib, or a private one."""
+    dealing = tuple(c for c in codemods.values() if name in c.moves)
+    if not dealing:
+        return None
+    codemod, move = dealing[0], dealing[0].moves[name]
+    entry = Entry(name, (), Version.parse(codemod.deprecated) if codemod.deprecated else None)
+    removed = Version.parse(codemod.removed) if codemod.removed else None
+    successors = move.successors or (Successor(Version.parse(codemod.since), move.new),)
+    return Story(name, entry, removed, tuple(_successive(successors)), "", False, dealing, (), ())
+
+
+def _owner(name: str) -> tuple[str, str]:
+    """What has a member or takes an argument, and that."""
+    if name.endswith(")"):
+        return name.partition("(")[0], name.partition("(")[2].rstrip(")")
+    owner, _, member = name.rpartition(".")
+    return owner, f".{member}" if owner else ""
 
 
 def meant(asked: str, history: History, short: Mapping[str, str]) -> Iterator[str]:
     """The names on record that a question may mean, the likeliest first."""
-    whole = asked.strip().removesuffix("()")
-    first, dot, rest = whole.partition(".")
+    first, dot, rest = asked.partition(".")
+    flag = _flag(asked)
+    names = [asked, short.get(first, first) + dot + rest if first in short else "", flag]
+    if flag and asked.startswith(("config.", "jax.config.")):
+        names.reverse()
     seen = set()
-    for name in (whole, short.get(first, first) + dot + rest if first in short else "", _flag(whole)):
-        entry = history.entry(name) if name else None
+    for name in names:
+        entry = _entry(name, history) if name else None
         if entry is not None and entry.symbol not in seen:
             seen.add(entry.symbol)
             yield entry.symbol
-    if not seen and not dot and not whole.endswith(")"):
-        yield from _by_last_part(whole, history)
+    if not seen and not dot:
+        yield from _by_last_part(asked, history)
+    elif not seen and (found := _whatever_case(short.get(first.lower(), first) + dot + rest, history)):
+        yield found
+
+
+def _entry(name: str, history: History) -> Entry | None:
+    """What is on record of a name; one with advice alone lives as long as what it belongs to."""
+    found = history.entry(name)
+    advice = history.advices.get(name) if found is None else None
+    owner = history.entry(_owner(name)[0]) if advice is not None else None
+    if advice is None or owner is None:
+        return found
+    return Entry(name, owner.ranges if advice.verb != "move" else tuple(r for r in owner.ranges if r.last is not None))
+
+
+def _whatever_case(name: str, history: History) -> str:
+    """The name on record that differs in capitals alone; empty when there is none."""
+    module, _, leaf = name.rpartition(".")
+    return next((f"{module.lower()}.{m}" for m in history.members(module.lower()) if m.lower() == leaf.lower()), "")
 
 
 def near(asked: str, history: History, short: Mapping[str, str]) -> str:
@@ -107,7 +161,12 @@ def _flag(name: str) -> str:
 
 
 def _by_last_part(name: str, history: History) -> list[str]:
-    found = [e for s in history.all_sections() if (e := history.section(s).get(name)) is not None]
+    if name.endswith(")"):
+        function, part = _owner(name)
+        symbols = (f"{s.rpartition(' ')[2]}({part})" for s in history.all_sections() if s.endswith(f".{function}"))
+        found = [e for symbol in symbols if (e := history.entry(symbol)) is not None]
+    else:
+        found = [e for s in history.all_sections() if (e := history.section(s).get(name)) is not None]
     found.sort(key=lambda e: ("leak" in e.kinds, not _own_advice(history, e), e.symbol.count("."), e.symbol))
     return [e.symbol for e in found if "leak" not in e.kinds] or [e.symbol for e in found[:1]]
 
@@ -117,7 +176,7 @@ def _own_advice(history: History, entry: Entry) -> bool:
 
 
 def _story(symbol: str, also: list[str], history: History, codemods: Mapping[str, Codemod]) -> Story:
-    entry = history.entry(symbol)
+    entry = _entry(symbol, history)
     assert entry is not None
     advice = history.advices.get(symbol)
     if advice is None and (not entry.alive or entry.deprecated is not None):
@@ -132,7 +191,7 @@ def _story(symbol: str, also: list[str], history: History, codemods: Mapping[str
         symbol,
         entry,
         history.removed(entry),
-        tuple(_instead(advice)) if advice is not None else (),
+        tuple(_successive(advice.successors)) if advice is not None else (),
         text,
         by_hand,
         dealing,
@@ -188,8 +247,8 @@ def _dealing(symbol: str, advice: Advice | None, codemods: Mapping[str, Codemod]
             yield codemod
 
 
-def _instead(advice: Advice) -> Iterator[Instead]:
+def _successive(successors: Iterable[Successor]) -> Iterator[Instead]:
     before = None
-    for successor in advice.successors:
+    for successor in successors:
         yield Instead(successor.name, successor.since, before)
         before = successor.since

@@ -28,9 +28,11 @@ def command(name: str, style: str) -> None:
     """Explain a codemod (live-buffers), or what became of a JAX name.
 
     A name may be written in full (jax.tree_map), with a usual abbreviation (jtu.tree_multimap) or alone (DeviceArray). Also a
-    keyword argument (jax.numpy.clip(a_min=)), a member of a class (jax.Array.device_buffer), a flag (jax_omnistaging), a module.
-    The exit status is 1 for a name of JAX that no release had.
+    keyword argument (jax.numpy.clip(a_min=)), a member of a class (jax.Array.device_buffer), a flag (jax_omnistaging), a module,
+    an import or an error message ("module 'jax' has no attribute 'tree_map'").
+    The exit status is 1 for a name of JAX that no release had, 2 for one of nobody's.
     """
+    from jaxmigrate.question import asked
     from jaxmigrate.registry import load
     from jaxmigrate.story import tell
 
@@ -42,13 +44,14 @@ def command(name: str, style: str) -> None:
     if story is not None:
         click.echo(json.dumps(_as_data(story), indent=2) if style == "json" else "\n".join(_told(story)))
         return
+    question, name = name, asked(name)
     # DeviceArray.to_py and jnp.DeviceArray are found by their last part, np.clip is none of ours.
     names = (name, name.rpartition(".")[2] if name[:1].isupper() or _is_ours(name, pack) else name)
     chosen = next(filter(None, (_dealing_with(n, pack.codemods) for n in names)), [])
     if chosen:
         _show_codemods(chosen, style)
         return
-    _unknown(name, pack, style)
+    _unknown(question, name, pack, style)
 
 
 def _short(pack: Pack) -> dict[str, str]:
@@ -63,14 +66,14 @@ def _is_ours(name: str, pack: Pack) -> bool:
     return _short(pack).get(first, first).partition(".")[0] in pack.history.members("")
 
 
-def _unknown(name: str, pack: Pack, style: str) -> None:
+def _unknown(question: str, name: str, pack: Pack, style: str) -> None:
     from jaxmigrate.story import near
 
     history = pack.history
     if "." not in name or not _is_ours(name, pack):
-        meant = did_you_mean(name, pack.codemods)
+        meant = did_you_mean(question, pack.codemods)
         hint = meant if meant.startswith(",") else "; jaxmigrate codemods lists the codemods"
-        raise click.BadParameter(f"no codemod or old API {name!r}{hint}", param_hint="'NAME'")
+        raise click.BadParameter(f"no codemod or old API {question!r}{hint}", param_hint="'NAME'")
     private = _private(name, pack)
     guess = "" if private else near(name, history, _short(pack))
     if style == "json":
@@ -115,6 +118,8 @@ def _title(story: Story) -> str:
 
 def _rows(story: Story) -> Iterator[tuple[str, str]]:
     entry = story.entry
+    if story.of:
+        yield "asked for", f"{story.of}, which is not among what it lost"
     yield "in JAX", _spans(entry)
     if "leak" in entry.kinds:
         yield "what it was", "an import of that module which nobody promised, no API of its own"
@@ -125,7 +130,7 @@ def _rows(story: Story) -> Iterator[tuple[str, str]]:
     for number, new in enumerate(story.instead):
         yield "" if number else "instead", f"{new.name}, {_targets(story, number)}"
     if story.advice:
-        yield "what to do" if story.by_hand and story.state != "alive" else "to know", story.advice
+        yield _label(story), story.advice
     yield from _workers(story)
     if story.holds is not None:
         yield "its names", _held(story.holds)
@@ -133,6 +138,13 @@ def _rows(story: Story) -> Iterator[tuple[str, str]]:
         yield "it lost", "; ".join(_lost(e) for e in story.lost)
     if story.also:
         yield "same name", ", ".join(story.also)
+
+
+def _label(story: Story) -> str:
+    """What the advice is: the successor itself where no name is one."""
+    if story.state == "alive" or story.instead:
+        return "to know"
+    return "what to do" if story.by_hand else "instead"
 
 
 def _held(holds: Holds) -> str:
@@ -155,6 +167,8 @@ def _workers(story: Story) -> Iterator[tuple[str, str]]:
 
 
 def _spans(entry: Entry) -> str:
+    if not entry.ranges:
+        return "not on record"
     spans = [f"{r.first} to {r.last}" if r.last else f"since {r.first}" for r in entry.ranges]
     spans = [span.partition(" to ")[0] if r.first == r.last else span for span, r in zip(spans, entry.ranges, strict=True)]
     return ", ".join(spans)
@@ -190,6 +204,7 @@ def _as_data(story: Story) -> dict[str, object]:
     entry = story.entry
     return {
         "symbol": story.symbol,
+        "of": story.of or None,
         "state": story.state,
         "kinds": sorted(entry.kinds),
         "releases": [{"first": str(r.first), "last": str(r.last) if r.last else None} for r in entry.ranges],
@@ -272,8 +287,9 @@ def example(name: str) -> tuple[str, str] | None:
         before, after = (_read(os.path.join(folder, case, f"{side}.py")) for side in ("before", "after"))
         if before and after and before != after:
             special = os.path.exists(os.path.join(folder, case, "case.toml"))
-            pairs.append((special, len(before), before, after))
-    return min(pairs)[2:] if pairs else None
+            wide = max(map(len, (before + after).splitlines())) > _WIDTH - 3
+            pairs.append((special, wide, len(before), before, after))
+    return min(pairs)[3:] if pairs else None
 
 
 def _fixtures() -> str:

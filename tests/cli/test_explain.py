@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -98,10 +99,49 @@ def test_the_target_decides_the_new_name() -> None:
         ("hcb.id_tap", "jax.experimental.host_callback.id_tap: gone since JAX 0.8.0"),
         ("jax.experimental.pjit.pjit", "jax.experimental.pjit.pjit: deprecated since JAX 0.8.0"),
         ("jax.lax.scan", "jax.lax.scan: part of JAX today"),
+        ("jax.config.jax_omnistaging", "jax_omnistaging: flag, gone since JAX 0.3.15"),
+        ("DeviceArray.to_py", "jax.Array.to_py: gone since JAX 0.4.9"),
+        ("jax.Array.device", "jax.Array.device: part of JAX today"),
+        ("jax.ad.JVPTrace", "jax.ad.JVPTrace: gone since JAX 0.4.14"),
+        ("jaxlib.xla_extension.DeviceArray", "jaxlib.xla_extension.DeviceArray: gone since JAX 0.4.14"),
+        ("Jax.Numpy.devicearray", "jax.numpy.DeviceArray: class, gone since JAX 0.4.14"),
+        ("jax.Array.shape", "jax.Array: class, part of JAX today"),
+        ("jax.lax.dot(precision)", "jax.lax.dot: part of JAX today"),
     ],
 )
 def test_any_kind_of_name_has_a_story(asked: str, title: str) -> None:
     assert story(asked)[""] == title
+
+
+@pytest.mark.parametrize(
+    ("asked", "symbol"),
+    [
+        ("`jax.tree_map`", "jax.tree_map"),
+        ("@jax.jit", "jax.jit"),
+        ("jax.tree_map(", "jax.tree_map"),
+        ("jax.ops.index_update(x, jax.ops.index[0], 1)", "jax.ops.index_update"),
+        ("jax.ops.index[...]", "jax.ops.index"),
+        ("from jax import tree_map", "jax.tree_map"),
+        ("import jax.experimental.maps as m", "jax.experimental.maps"),
+        ("clip(a_min)", "jax.numpy.clip(a_min=)"),
+        ("AttributeError: module 'jax' has no attribute 'tree_map'", "jax.tree_map"),
+        ("cannot import name 'DeviceArray' from 'jax.interpreters.xla' (/a/b.py)", "jax.interpreters.xla.DeviceArray"),
+        ("ModuleNotFoundError: No module named 'jax.experimental.maps'", "jax.experimental.maps"),
+        ("clip() got an unexpected keyword argument 'a_min'", "jax.numpy.clip(a_min=)"),
+        ("jit() got some positional-only arguments passed as keyword arguments: 'fun'", "jax.jit(fun=)"),
+        ("'jaxlib._jax.ArrayImpl' object has no attribute 'device_buffer'", "jax.Array.device_buffer"),
+        ("jax.tree_map was removed in JAX v0.6.0: use jax.tree.map (jax v0.4.25 or newer)", "jax.tree_map"),
+    ],
+)
+def test_a_question_may_be_code_or_an_error_message(asked: str, symbol: str) -> None:
+    status, output = run("explain", asked, "--format", "json")
+    assert status == 0
+    assert json.loads(output)["symbol"] == symbol
+
+
+def test_only_what_was_lost_is_on_record_of_a_class() -> None:
+    assert story("jax.Array.shape")["asked for"] == ".shape, which is not among what it lost"
+    assert run("explain", "jnp.no_such_function(x=)")[0] == 1
 
 
 def test_a_name_that_came_back_as_something_else() -> None:
@@ -165,6 +205,7 @@ def test_json_holds_what_the_text_says() -> None:
     ]
     assert data["codemods"][0]["name"] == "tree-map"
     assert data["by_hand"] is False
+    assert set(data) <= set(re.findall(r"`(\w+)`", (Path(__file__).parents[2] / "README.md").read_text()))
 
 
 def test_json_of_a_codemod_and_of_an_unknown_name() -> None:
