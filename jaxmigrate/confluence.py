@@ -1,7 +1,14 @@
 """Do a program and its migration by hand come out alike? Both are rewritten, and every use of the library's names is compared.
 
 ``python -m jaxmigrate.confluence OLD NEW`` compares two files, ``python -m jaxmigrate.confluence PAIRS.jsonl`` the texts ``old``
-and ``new`` of each line. Code that only one side has is left out, and so are two names of the same object.
+and ``new`` of each line. What is a disagreement:
+
+* Uses are compared inside what both sides have: a function of the same name, and there a statement that is the same but for the
+  library's names, or stands in the place of another. Code that only one side has is no migration and is left out.
+* Two names of one object agree: the successors of one old name (``jax.tree.map`` and ``jax.tree_util.tree_map``), names on record
+  as one object, a private home of a public name (``jax._src.mesh.Mesh``), and two homes of one name if both are gone.
+* An argument that its function lost or deprecated belongs to the name: ``jax.numpy.clip(a_min=)``.
+* A name that is gone and that only one side still has, in a statement that otherwise differs little, is a disagreement too.
 """
 
 from __future__ import annotations
@@ -17,13 +24,16 @@ from difflib import SequenceMatcher
 from pathlib import Path
 
 from jaxmigrate.engine import rewrite_source
+from jaxmigrate.fates import Fate, judge
 from jaxmigrate.history import History
-from jaxmigrate.model import Settings, Status
+from jaxmigrate.model import Settings, Status, Version
 from jaxmigrate.names import Source
-from jaxmigrate.registry import known_newest, load
+from jaxmigrate.registry import known_newest, load, text_files
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _SIMPLE_IMPORTS = (ast.Import, ast.ImportFrom)
+_ALIKE = 0.6
+"""How much of a statement must have stayed for what is left out of it to count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +41,22 @@ class Use:
     """A name of the library, where the rewritten text uses it."""
 
     name: str
+    """Of several names of one object always the same one."""
     line: int
+    gone: bool = False
+    """Whether the target lacks it."""
+
+    @property
+    def private(self) -> bool:
+        """Whether it is an internal name of the library."""
+        return "._" in self.name
+
+    def agrees(self, other: Use) -> bool:
+        """Whether both are names of one object."""
+        if self.name == other.name:
+            return True
+        same = self.gone == other.gone and self.name.rpartition(".")[2] == other.name.rpartition(".")[2]
+        return same and (self.gone or self.private or other.private)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +89,7 @@ def compare(old: str, new: str, settings: Settings | None = None) -> list[Disagr
         ValueError: one of them cannot be rewritten.
     """
     settings = settings or Settings(known_newest())
-    before, after = _pieces(_rewritten(old, settings)), _pieces(_rewritten(new, settings))
+    before, after = (_pieces(_rewritten(text, settings), settings.target) for text in (old, new))
     return [d for scope in before.keys() & after.keys() for d in _compare(scope, before[scope], after[scope])]
 
 
@@ -80,9 +105,9 @@ def _rewritten(text: str, settings: Settings) -> Source:
     return source
 
 
-def _pieces(source: Source) -> dict[str, list[_Piece]]:
+def _pieces(source: Source, target: Version) -> dict[str, list[_Piece]]:
     """The statements of each function, in order."""
-    uses = _uses(source)
+    uses = _uses(source, target)
     found: dict[str, list[_Piece]] = {}
     for node in sorted((n for n in ast.walk(source.tree) if isinstance(n, ast.stmt)), key=lambda n: source.span(n)):
         if isinstance(node, _SIMPLE_IMPORTS):
@@ -98,31 +123,46 @@ def _pieces(source: Source) -> dict[str, list[_Piece]]:
     return found
 
 
-def _uses(source: Source) -> list[tuple[int, int, Use]]:
+def _uses(source: Source, target: Version) -> list[tuple[int, int, Use]]:
     """Every whole chain that is a name of the library, by its place."""
-    same = _same_objects(source.facts.history)
-    roots = source.facts.history.members("").keys()
+    history = source.facts.history
+    same, roots = _same_objects(history), history.members("").keys()
     found: list[tuple[int, int, Use]] = []
     for qualified, nodes in source.meanings().items():
         if qualified.partition(".")[0] not in roots:
             continue
-        name = source.facts.canonical(same.get(qualified, qualified))
+        name, gone = source.facts.canonical(same.get(qualified, qualified)), _is_gone(history, qualified, target)
         for node, _ in nodes:
-            if not isinstance(source.parent(node), ast.Attribute):
+            if not isinstance(parent := source.parent(node), ast.Attribute):
                 start, end = source.span(node)
-                found.append((start, end, Use(name, source.position(start).line)))
+                lost = _lost_arguments(history, qualified, parent) if isinstance(parent, ast.Call) and parent.func is node else ""
+                found.append((start, end, Use(name + lost, source.position(start).line, gone)))
     return sorted(found, key=lambda entry: entry[:2])
+
+
+def _is_gone(history: History, qualified: str, target: Version) -> bool:
+    found = judge(history, qualified, target)
+    return found is not None and found.fate is not Fate.DEPRECATED
+
+
+def _lost_arguments(history: History, function: str, call: ast.Call) -> str:
+    """Of the arguments given by keyword, those that the function has no more, or not for long."""
+    lost = history.lost_parameters(function)
+    given = sorted(k.arg for k in call.keywords if k.arg is not None and k.arg in lost)
+    return f"({', '.join(f'{name}=' for name in given)})" if given else ""
 
 
 @functools.lru_cache(maxsize=1)
 def _same_objects(history: History) -> dict[str, str]:
-    """Names that stand for one object: the successors of one old name."""
+    """Names that stand for one object: those on record as such, and the successors of one old name."""
     same: dict[str, str] = {}
+    for text in text_files("same_objects.txt"):
+        for first, *others in (line.split() for line in text.splitlines() if line and not line.startswith("#")):
+            same |= dict.fromkeys(others, first)
     for advice in history.advices.values():
-        names = [s.name for s in advice.successors] if advice.verb == "move" else []
+        names = [same.get(s.name, s.name) for s in advice.successors] if advice.verb == "move" else []
         if names:
-            first = same.get(names[0], names[0])
-            same |= dict.fromkeys(names, first)
+            same |= {name: names[0] for name in names if name != names[0]}
     return same
 
 
@@ -143,31 +183,53 @@ def _compare(scope: str, old: Sequence[_Piece], new: Sequence[_Piece]) -> Iterat
     for tag, a, a_end, b, b_end in matcher.get_opcodes():
         if tag == "equal":
             for left, right in zip(old[a:a_end], new[b:b_end], strict=True):
-                if [u.name for u in left.uses] != [u.name for u in right.uses]:
+                if not all(map(Use.agrees, left.uses, right.uses)):
                     yield Disagreement(scope, *_different(left.uses, right.uses))
         elif tag == "replace":
-            left_uses = [u for p in old[a:a_end] for u in p.uses]
-            right_uses = [u for p in new[b:b_end] for u in p.uses]
-            only_old, only_new = _different(left_uses, right_uses)
-            if only_old and only_new:  # else one side has more code
-                yield Disagreement(scope, only_old, only_new)
+            yield from _replaced(scope, old[a:a_end], new[b:b_end])
+
+
+def _replaced(scope: str, old: Sequence[_Piece], new: Sequence[_Piece]) -> Iterator[Disagreement]:
+    """Statements in the place of others, where both sides have names of their own, or one kept what is gone."""
+    only_old, only_new = _different((u for p in old for u in p.uses), (u for p in new for u in p.uses))
+    if only_old and only_new:  # else one side has more code
+        yield Disagreement(scope, only_old, only_new)
+    elif any(u.gone for u in (*only_old, *only_new)) and len(old) == len(new):
+        for left, right in zip(old, new, strict=True):
+            if SequenceMatcher(None, left.skeleton, right.skeleton).quick_ratio() >= _ALIKE:
+                kept = [tuple(u for u in uses if u.gone) for uses in _different(left.uses, right.uses)]
+                if any(kept):
+                    yield Disagreement(scope, kept[0], kept[1])
 
 
 def _different(old: Iterable[Use], new: Iterable[Use]) -> tuple[tuple[Use, ...], tuple[Use, ...]]:
     """The uses of each side for which the other has no match."""
-    old, new = list(old), list(new)
-    left, right = Counter(u.name for u in new), Counter(u.name for u in old)
-    return _unmatched(old, left), _unmatched(new, right)
-
-
-def _unmatched(uses: Iterable[Use], partners: Counter[str]) -> tuple[Use, ...]:
-    found: list[Use] = []
-    for use in uses:
-        if partners[use.name]:
-            partners[use.name] -= 1
+    only_old: list[Use] = []
+    uses = list(new)
+    left = Counter(u.name for u in uses)
+    for use in old:
+        if left[use.name]:
+            left[use.name] -= 1
         else:
+            only_old.append(use)
+    only_new = _last(uses, left)
+    for use in list(only_old):
+        partner = next((u for u in only_new if use.agrees(u)), None)
+        if partner is not None:
+            only_old.remove(use)
+            only_new.remove(partner)
+    return tuple(only_old), tuple(only_new)
+
+
+def _last(uses: Sequence[Use], counts: Counter[str]) -> list[Use]:
+    """The last uses of each name, as many as `counts` says."""
+    counts = Counter(counts)
+    found: list[Use] = []
+    for use in reversed(uses):
+        if counts[use.name]:
+            counts[use.name] -= 1
             found.append(use)
-    return tuple(found)
+    return found[::-1]
 
 
 def read(arguments: Sequence[str]) -> Iterator[tuple[str, str, str]]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from jaxmigrate.codemod import Codemod
 from jaxmigrate.fates import judge
-from jaxmigrate.gate import BUILTIN, holds_own_word, packages, prefilter
+from jaxmigrate.gate import holds_own_word, newest, packages, prefilter
 from jaxmigrate.history import History
 from jaxmigrate.model import Version
 from jaxmigrate.values import Facts
@@ -92,10 +92,17 @@ def load() -> Pack:
 @functools.cache
 def history() -> History:
     """The records of all packs; reading them needs no codemod."""
-    folders = [os.path.dirname(import_module(package).__file__ or "") for package in packages()]
-    histories, successors = ([_text(folder, name) for folder in folders] for name in ("history.txt", "successors.tsv"))
-    private = (os.path.join(folder, "private.json.gz") for folder in folders)
-    return History(tuple(filter(None, histories)), tuple(filter(None, successors)), tuple(filter(os.path.exists, private)))
+    private = (os.path.join(folder, "private.json.gz") for folder in _folders())
+    return History(text_files("history.txt"), text_files("successors.tsv"), tuple(filter(os.path.exists, private)))
+
+
+def text_files(name: str) -> tuple[str, ...]:
+    """A text file of each pack that has it."""
+    return tuple(filter(None, (_text(folder, name) for folder in _folders())))
+
+
+def _folders() -> list[str]:
+    return [os.path.dirname(import_module(package).__file__ or "") for package in packages()]
 
 
 def _text(folder: str, name: str) -> str:
@@ -108,7 +115,7 @@ def _text(folder: str, name: str) -> str:
 
 def known_newest() -> Version:
     """The newest JAX release that the packs know."""
-    return Version.parse(import_module(BUILTIN).NEWEST)
+    return Version.parse(newest())
 
 
 def _read_tables(packages: tuple[str, ...]) -> dict[str, Any]:

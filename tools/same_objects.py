@@ -1,0 +1,65 @@
+"""Write ``codemods/same_objects.txt``: the public names that are one object in the newest release (installed)."""
+
+from __future__ import annotations
+
+import importlib
+import types
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+from jaxmigrate.registry import history
+
+PATH = Path(__file__).resolve().parents[1] / "codemods" / "same_objects.txt"
+_HEAD = """\
+# Derived by tools/same_objects.py from the newest release: public names of one object in a line, the oldest first; a function of
+# jax.tree only passes its arguments on to the one of jax.tree_util, so both count as one.
+"""
+_PASSED_OVER = ("jax.experimental.pallas.ops.", "jax.experimental.mosaic.", "jaxlib.")
+
+
+def text() -> str:
+    """The table."""
+    groups: dict[int, list[str]] = {}
+    kept: list[object] = []  # an identity is that of a living object
+    for name, value in _public():
+        kept.append(value)
+        groups.setdefault(id(value), []).append(name)
+    lines = sorted(" ".join(sorted(names, key=_rank)) for names in groups.values() if len(names) > 1)
+    return _HEAD + "".join(f"{line}\n" for line in [*lines, *_of_trees()])
+
+
+def _rank(name: str) -> tuple[object, ...]:
+    return history().since(name), name.count("."), len(name), name
+
+
+def _of_trees() -> Iterator[str]:
+    tree, util = (history().members(f"jax.{module}") for module in ("tree", "tree_util"))
+    for name, entry in tree.items():
+        if entry.alive and f"tree_{name}" in util and util[f"tree_{name}"].alive:
+            yield f"jax.tree.{name} jax.tree_util.tree_{name}"
+
+
+def _public() -> Iterator[tuple[str, object]]:
+    """Functions and classes of JAX by their names."""
+    for section in history().sections():
+        if section.startswith(_PASSED_OVER) or section.partition(".")[0] != "jax":
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield from _members(section)
+
+
+def _members(section: str) -> Iterator[tuple[str, object]]:
+    try:
+        module = importlib.import_module(section)
+    except ImportError:
+        return
+    for name, entry in history().members(section).items():
+        value = getattr(module, name, None) if entry.alive and "leak" not in entry.kinds else None
+        if callable(value) and not isinstance(value, types.ModuleType) and (value.__module__ or "").partition(".")[0] == "jax":
+            yield f"{section}.{name}", value
+
+
+if __name__ == "__main__":
+    PATH.write_text(text(), "utf-8")
