@@ -12,6 +12,7 @@ from jaxmigrate.registry import history
 from jaxmigrate_codemods._moved_modules import member_moves
 
 _XLA = "jax.interpreters.xla"
+_XLAS = (_XLA, "jax.xla")
 _MODULES = {f"{_XLA}.xb": "jax.extend.backend", "jax.interpreters.ad.source_info_util": "jax.extend.source_info_util"}
 
 codemod = Codemod(
@@ -42,7 +43,7 @@ for _old, _new in _MODULES.items():
     codemod.rename({_old: _new}, handler=member_moves(_new))
 
 
-@codemod.call(f"{_XLA}.abstractify")
+@codemod.call(*(f"{xla}.abstractify" for xla in _XLAS))
 def abstractify(site: CallSite) -> Reports:
     """The type of a value."""
     value = site.bind("x")["x"]
@@ -51,7 +52,7 @@ def abstractify(site: CallSite) -> Reports:
     return Rewrite("jax.typeof tells the type of a value", SAFE, (site.replace("{jax.typeof}({x})", x=value),))
 
 
-@codemod.call(f"{_XLA}.canonicalize_dtype")
+@codemod.call(*(f"{xla}.canonicalize_dtype" for xla in _XLAS))
 def canonicalize_dtype(site: CallSite) -> Reports:
     """It took a value, unlike the function of jax.dtypes."""
     value = site.bind("x")["x"]

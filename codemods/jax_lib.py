@@ -44,22 +44,11 @@ def _backend(site: NameSite) -> Reports:
     if isinstance(around, ast.Attribute) and around.attr == "platform" and isinstance(call, ast.Call) and not _given(call):
         message = "jax.default_backend() is the platform of the backend"
         return Rewrite(message, SAFE, (site.replace("{jax.default_backend}()", around),))
-    if isinstance(call, ast.Attribute) and call.attr == "cache_clear":
-        return _cleared(site, call)
     return None
 
 
 def _given(call: ast.Call) -> bool:
     return bool(call.args or call.keywords)
-
-
-def _cleared(site: NameSite, attribute: ast.Attribute) -> Reports:
-    """``get_backend.cache_clear()``, after which JAX looked for devices again."""
-    call = site.source.parent(attribute)
-    if not isinstance(call, ast.Call) or not site.target_has("0.4.26"):
-        return site.manual("jax.extend.backend.clear_backends() makes JAX look for devices again (0.4.26)")
-    message = "clear_backends makes JAX look for devices again, and forgets what was compiled for the old ones"
-    return Rewrite(message, REVIEW, (site.replace("{jax.extend.backend.clear_backends}()", call),))
 
 
 codemod.rename(dict.fromkeys(_GET_BACKEND, _MOVES[_GET_BACKEND[0]]), handler=_backend)

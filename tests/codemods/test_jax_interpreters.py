@@ -42,6 +42,7 @@ def test_unchanged(source: str) -> None:
             id="jaxpr",
         ),
         pytest.param("from jax.interpreters import xla\nxla.abstractify(x)\n", "import jax\njax.typeof(x)\n", id="type"),
+        pytest.param("import jax\njax.xla.abstractify(x)\n", "import jax\njax.typeof(x)\n", id="type-by-the-short-path"),
         pytest.param(
             "import jax.numpy as jnp\nfrom jax.interpreters import batching\nbatching.moveaxis(x, 0, 1)\n",
             "import jax.numpy as jnp\njnp.moveaxis(x, 0, 1)\n",

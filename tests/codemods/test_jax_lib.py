@@ -66,7 +66,7 @@ def test_unchanged(source: str) -> None:
         ),
         pytest.param(
             "import jax\njax.lib.xla_bridge.get_backend.cache_clear()\n",
-            "import jax\nimport jax.extend.backend\njax.extend.backend.clear_backends()\n",
+            "import jax\nimport jax.extend.backend\njax.extend.backend.get_backend.cache_clear()\n",
             id="cache-clear",
         ),
     ],
