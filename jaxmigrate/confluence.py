@@ -43,8 +43,8 @@ class Use:
     name: str
     """Of several names of one object always the same one."""
     line: int
-    gone: bool = False
-    """Whether the target lacks it."""
+    gone: bool | None = False
+    """Whether the target lacks it; None when that is not on record."""
 
     @property
     def private(self) -> bool:
@@ -55,8 +55,10 @@ class Use:
         """Whether both are names of one object."""
         if self.name == other.name:
             return True
-        same = self.gone == other.gone and self.name.rpartition(".")[2] == other.name.rpartition(".")[2]
-        return same and (self.gone or self.private or other.private)
+        if self.name.rpartition(".")[2] != other.name.rpartition(".")[2]:
+            return False
+        alike = self.gone == other.gone or self.gone is None or other.gone is None
+        return alike and (self.gone is True or self.private or other.private)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +142,11 @@ def _uses(source: Source, target: Version) -> list[tuple[int, int, Use]]:
     return sorted(found, key=lambda entry: entry[:2])
 
 
-def _is_gone(history: History, qualified: str, target: Version) -> bool:
+def _is_gone(history: History, qualified: str, target: Version) -> bool | None:
     found = judge(history, qualified, target)
+    if found is None and "._" in qualified:
+        whole = history.has_private(f"{qualified.rpartition('.')[0]}.?") is False  # else it lies below what is on record
+        return False if whole else None
     return found is not None and found.fate is not Fate.DEPRECATED
 
 

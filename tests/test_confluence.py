@@ -47,6 +47,30 @@ AGREED = {
         "from jax.experimental import maps\n\ndef mesh(d):\n    return maps.Mesh(d, ('x',))\n",
         "from jax.interpreters import pxla\n\ndef mesh(d):\n    return pxla.Mesh(d, ('x',))\n",
     ),
+    "a_private_home": (
+        "from jax.experimental.maps import Mesh\n\ndef make(d):\n    return Mesh(d, ('x',))\n",
+        "from jax._src.mesh import Mesh\n\ndef make(d):\n    return Mesh(d, ('x',))\n",
+    ),
+    "two_lost_homes": (
+        "from jax.lib import xla_client as xc\n\ndef op(b):\n    return xc.ops.Sub(b, b)\n",
+        "from jax._src.lib import xla_client as xc\n\ndef op(b):\n    return xc.ops.Sub(b, b)\n",
+    ),
+    "a_short_name_of_the_same_object": (
+        "from jax.experimental import PartitionSpec\n\ndef spec():\n    return PartitionSpec('x')\n",
+        "import jax\n\ndef spec():\n    return jax.P('x')\n",
+    ),
+    "a_tree_function_that_never_moved": (
+        "import jax\n\ndef f(t):\n    return jax.tree_util.tree_map_with_path(g, t)\n",
+        "import jax\n\ndef f(t):\n    return jax.tree.map_with_path(g, t)\n",
+    ),
+    "a_lost_argument_that_both_sides_lose": (
+        "import jax.numpy as jnp\n\ndef f(x):\n    return jnp.clip(x, a_min=0, a_max=1)\n",
+        "import jax.numpy as jnp\n\ndef f(x):\n    return jnp.clip(x, min=0, max=1)\n",
+    ),
+    "clearing_the_backend_cache": (
+        "from jax.lib import xla_bridge\n\ndef setup():\n    xla_bridge.get_backend.cache_clear()\n",
+        "import jax.extend\n\ndef setup():\n    jax.extend.backend.get_backend.cache_clear()\n",
+    ),
     "code_that_only_one_side_has": (
         "import jax\n\ndef f(x):\n    return jax.tree_map(abs, x)\n\ndef old(x):\n    return jax.jit(x)\n",
         "import jax\n\ndef f(x):\n    print(jax.devices())\n    return jax.tree_map(abs, x)\n",
@@ -71,6 +95,34 @@ def test_a_different_choice_in_another_call_is_reported() -> None:
     (found,) = compare(old, new)
     assert [u.name for u in found.old] == ["jax.lax.exp"]
     assert [u.name for u in found.new] == ["jax.numpy.add"]
+
+
+def test_a_lost_argument_belongs_to_the_name() -> None:
+    old = "import jax\n\ndef f(x):\n    return jax.checkpoint(x, concrete=True)\n"
+    (found,) = compare(old, old.replace("concrete", "own"))
+    assert str(found) == "f: jax.checkpoint(concrete=) (line 4) / jax.checkpoint (line 4)"
+
+
+def test_a_lost_name_that_one_side_kept_is_reported() -> None:
+    old = "import jax\n\ndef f(x):\n    return g(jax.lib.xla_extension.Shape(x), x)\n"
+    (found,) = compare(old, old.replace("jax.lib.xla_extension.", "own."))
+    assert str(found) == "f: jax.lib.xla_extension.Shape (line 4) / nothing"
+
+
+def test_lost_code_that_became_other_code_is_no_migration() -> None:
+    old = "import jax\n\ndef f(x):\n    return g(jax.lib.xla_extension.Shape(x), x)\n"
+    assert compare(old, "def f(x):\n    raise NotImplementedError\n") == []
+
+
+def test_two_public_names_with_the_same_last_part_are_two() -> None:
+    old = "import jax\n\ndef f(x):\n    return jax.lax.max(x, x)\n"
+    assert len(compare(old, old.replace("lax", "numpy"))) == 1
+
+
+@pytest.mark.parametrize(("home", "agrees"), [("jax._src.mesh.Mesh", True), ("jax.lib.xla_client.Mesh", False)])
+def test_a_private_home_agrees_with_a_living_name_and_a_lost_one_does_not(home: str, agrees: bool) -> None:
+    old = "import jax\n\ndef f(x):\n    return jax.sharding.Mesh(x, 'x')\n"
+    assert (compare(old, old.replace("jax.sharding.Mesh", home)) == []) is agrees
 
 
 def test_what_cannot_be_parsed_is_an_error() -> None:
