@@ -41,12 +41,24 @@ def cost_analysis(site: AttributeSite) -> Reports:
         return None
     uses = list(_uses(site.source, call))
     firsts = [u for use in uses if (u := _first_of(site.source, use)) is not None]
-    if not firsts:
+    taken = [t for use in uses if (t := _only_target(site.source, use)) is not None]
+    if not firsts and not taken:
         return site.manual(f"{_WHY}: this runs over its keys") if any(_is_iterated(site.source, u) for u in uses) else None
+    at = firsts[0] if firsts else taken[0]
     if not site.target_has("0.5.0"):
-        return site.manual(f"{_WHY}: take its first element only where isinstance says that it is a list", firsts[0])
-    changes = tuple(site.replace("{costs}", u, costs=u.value) for u in firsts)
-    return Rewrite(_WHY, REVIEW, changes, firsts[0])
+        return site.manual(f"{_WHY}: take its first element only where isinstance says that it is a list", at)
+    changes = [site.replace("{costs}", u, costs=u.value) for u in firsts]
+    changes += [site.replace("{costs}", t, costs=t.elts[0]) for t in taken]
+    return Rewrite(_WHY, REVIEW, tuple(changes), at)
+
+
+def _only_target(source: Source, node: ast.expr) -> ast.List | ast.Tuple | None:
+    """The ``[costs]`` of ``[costs] = node``."""
+    statement = source.parent(node)
+    target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
+    if not isinstance(target, (ast.List, ast.Tuple)) or len(target.elts) != 1 or isinstance(target.elts[0], ast.Starred):
+        return None
+    return target
 
 
 def _uses(source: Source, call: ast.Call) -> Iterator[ast.expr]:
@@ -65,15 +77,15 @@ def _uses(source: Source, call: ast.Call) -> Iterator[ast.expr]:
 
 
 def _first_of(source: Source, node: ast.expr) -> ast.Subscript | None:
-    """``node[0]``, unless it is asked for only where it is a list."""
+    """``node[0]`` and ``node[-1]``, unless it is asked for only where it is a list."""
     parent = source.parent(node)
-    if not isinstance(parent, ast.Subscript) or parent.value is not node or not isinstance(parent.slice, ast.Constant):
+    if not isinstance(parent, ast.Subscript) or parent.value is not node or source.segment(parent.slice) not in ("0", "-1"):
         return None
     text = source.segment(node)
     asked = (a for a in source.ancestors(parent) if isinstance(a, (ast.If, ast.IfExp)))
     if any("isinstance" in (test := source.segment(a.test)) and text in test for a in asked):
         return None
-    return parent if parent.slice.value == 0 and not isinstance(parent.slice.value, bool) else None
+    return parent
 
 
 def _is_iterated(source: Source, node: ast.expr) -> bool:

@@ -24,7 +24,9 @@ codemod = Codemod(
     deprecated=None,
     removed=None,
     link="https://docs.jax.dev/en/latest/changelog.html",
-    words=frozenset({"issubclass", "singledispatch", "singledispatchmethod", "register"}),
+    words=frozenset(
+        {"issubclass", "singledispatch", "singledispatchmethod", "register", "mro", "__mro__", "getmro", "multipledispatch"}
+    ),
     applicability=REVIEW,
 )
 
@@ -46,7 +48,42 @@ def array_class(site: NameSite) -> Reports:
         return site.manual(f"{_UNREGISTERED}; register the function for jax.core.Tracer too")
     if site.role == "issubclass":
         return _issubclass(site)
-    return _registered(site) if site.role == "register" else None
+    if site.role == "register":
+        return _registered(site)
+    return _looked_up(site) or _dispatched(site)
+
+
+def _looked_up(site: NameSite) -> Reports:
+    """``jax.Array in type(x).__mro__``, and a table by classes through which a file looks with the bases of a class."""
+    source, parent = site.source, site.parent()
+    if isinstance(parent, ast.Compare) and parent.left is site.node and isinstance(parent.ops[0], (ast.In, ast.NotIn)):
+        if not _are_bases(source, parent.comparators[0]):
+            return None
+        return site.manual(f"{_WHY}, nor among their bases: ask a value with isinstance", parent)
+    if not isinstance(parent, ast.Dict) or site.node not in parent.keys:
+        return None
+    if not any(_are_bases(source, n) for n in ast.walk(source.tree) if isinstance(n, ast.expr)):
+        return None
+    return site.manual(
+        f"{_WHY}: a look-up with the bases of a tracer's class does not find this entry; add one for jax.core.Tracer"
+    )
+
+
+def _are_bases(source: Source, node: ast.expr) -> bool:
+    """``type(x).__mro__``, ``cls.mro()`` and ``inspect.getmro(cls)``."""
+    if isinstance(node, ast.Call):
+        return source.resolve(node.func) == "inspect.getmro" or getattr(node.func, "attr", "") == "mro"
+    return isinstance(node, ast.Attribute) and node.attr == "__mro__"
+
+
+def _dispatched(site: NameSite) -> Reports:
+    """``@dispatch(jax.Array)`` of the package multipledispatch, which goes by the classes of the arguments."""
+    call = next((a for a in site.source.ancestors(site.node) if isinstance(a, ast.Call)), None)
+    if call is None or site.source.resolve(call.func) != "multipledispatch.dispatch":
+        return None
+    if any(site.source.resolve(e) in _TRACERS for a in call.args for e in elements(a)):
+        return None
+    return site.manual(f"{_WHY}: multipledispatch does not give them to this function unless it names jax.core.Tracer too")
 
 
 def _issubclass(site: NameSite) -> Reports:

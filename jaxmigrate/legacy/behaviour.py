@@ -25,6 +25,7 @@ def install(journal: Journal) -> None:
             journal.attribute(owner, name, make(present))
     _numbers(journal)
     _classes_of_tracers(journal)
+    journal.attribute(jax.ShapeDtypeStruct, "__setattr__", object.__setattr__)
     journal.attribute(implementation.jit_p, "name", "pjit")
 
 

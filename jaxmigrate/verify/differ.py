@@ -376,6 +376,8 @@ class _Diff:
         self._annotation(getattr(b, "annotation", None), getattr(a, "annotation", None))
         if same and self._other_options(b, a):
             self.statements([b], [a], but=xs[0])
+        elif not same and _is_same_store(xs, ys):
+            return  # the values differ by design, the variable has the same one afterwards
         elif b.value is not None and a.value is not None:
             if not same and self.same(b.value, a.value) and not isinstance(b.value, ast.Constant):
                 self.value(b.value, a.value)
@@ -948,6 +950,16 @@ def _shape(node: ast.arguments) -> list[list[str]]:
 
 def _type_parameters(node: ast.stmt) -> list[str]:
     return [ast.dump(p) for p in getattr(node, "type_params", ())]
+
+
+def _is_same_store(before: list[ast.expr], after: list[ast.expr]) -> bool:
+    """Whether ``x.attribute = ...`` became ``x = ...``, or ``[x] = ...`` did."""
+    b, a = before[0], after[0]
+    inner = (
+        b.value if isinstance(b, ast.Attribute) else b.elts[0] if isinstance(b, (ast.List, ast.Tuple)) and len(b.elts) == 1 else b
+    )
+    both = len(before) == len(after) == 1 and isinstance(inner, ast.Name) and isinstance(a, ast.Name)
+    return both and inner is not b and inner.id == a.id
 
 
 def _targets(node: ast.Assign | ast.AnnAssign) -> list[ast.expr]:

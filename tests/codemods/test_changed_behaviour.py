@@ -13,7 +13,7 @@ from tests.fixture_cases import CASES
 CODEMODS = (
     "tracer-classes", "partition-spec-tuple", "uninitialised-empty", "random-bits", "pmap-shards", "cost-analysis",
     "none-in-trees", "mesh-axis-types", "jaxpr-walks", "array-conversions", "stricter-arguments", "changed-results",
-    "callback-arguments", "printed-forms",
+    "callback-arguments", "printed-forms", "tracer-hashes", "shape-dtype-struct", "devices", "jax-array-protocol",
 )  # fmt: skip
 OWN = [case for case in CASES if case.folder.parent.name in CODEMODS]
 HEAD = "import jax\nimport jax.numpy as jnp\nimport numpy as np\nfrom jax.sharding import PartitionSpec as P\n"
@@ -140,12 +140,75 @@ def test_nothing_is_said_of_programs_that_are_not_known_to_be_old(case: object, 
         ),
         pytest.param("jax.pure_callback(f, s, x, vmap_method='expand_dims')", id="method-given"),
         pytest.param("jax.pure_callback(f, s, x, **options)", id="method-may-be-given"),
+        pytest.param("def f(x: jax.Array):\n    try: hash(x)\n    except TypeError: pass", id="hash-that-may-fail"),
+        pytest.param("x = jnp.ones(2)\nd = {}\nd[x] = 1", id="hash-where-nothing-is-traced"),
+        pytest.param("def f(x: jax.Array, i): return x[x], {'a': x}, {i: x}, hash(i), x in [x]", id="arrays-that-are-no-keys"),
+        pytest.param("def f(x: jax.Array):\n    d = {}\n    d[id(x)] = d[int(x)] = d[x.shape] = x", id="keys-made-of-arrays"),
+        pytest.param("def hash(x): return 1\ndef f(x: jax.Array): return hash(x)", id="own-hash"),
+        pytest.param(
+            "import functools\n@functools.partial(jax.jit, static_argnums=0)\n@functools.lru_cache\ndef f(n): return n",
+            id="cache-of-static-arguments",
+        ),
+        pytest.param("import functools\n@functools.lru_cache\n@jax.jit\ndef f(n): return n", id="cache-outside"),
+        pytest.param("import functools\n@jax.jit\n@functools.cache\ndef f(): return 1", id="cache-of-nothing"),
+        pytest.param("s = jax.ShapeDtypeStruct((2,), int)\ns.sharding = None\ns = s.shape", id="what-can-be-set"),
+        pytest.param("def f(x):\n    x.shape = (2,)\ny = np.ones(3)\ny.shape = (3, 1)", id="shape-of-numpy"),
+        pytest.param("class A:\n    def __init__(self): self.shape = jax.ShapeDtypeStruct((2,), int)", id="shape-of-ones-own"),
+        pytest.param("def f(x): return x.device, hasattr(x, 'device'), getattr(x, 'device', None)", id="device-of-unknown"),
+        pytest.param("import torch\nt = torch.ones(2)\nprint(t.device)\ns = jax.sharding.Mesh\ns.device", id="device-of-others"),
+        pytest.param("jax.devices('cpu')[0], jax.device_count('cpu')", id="devices-of-one-process"),
+        pytest.param(
+            "jax.process_index(), jax.devices(), jax.devices('gpu'), jax.local_devices(backend='cpu')", id="other-devices"
+        ),
+        pytest.param(
+            "[d for d in jax.devices('cpu') if d.process_index == jax.process_index()]", id="devices-of-a-process-chosen"
+        ),
+        pytest.param("[a, b] = c.cost_analysis()\nfor x in c.cost_analysis().items(): pass", id="costs-of-two"),
+        pytest.param("def f(t): return jax.Array in t.__args__, {jax.Array: 1}, jax.Array in TYPES", id="array-among-others"),
+        pytest.param(
+            "from multipledispatch import dispatch\n@dispatch((jax.Array, jax.core.Tracer))\ndef f(x): pass",
+            id="dispatch-of-both",
+        ),
+        pytest.param("class A:\n    def f(self): return jnp.sin(self)", id="object-of-another-protocol"),
         pytest.param("print('TFRT_CPU_0', \"PartitionSpec('x',)\")\nx = f'ShapedArray(float32[2]) {y}'", id="printed-only"),
         pytest.param("assert str(x) == 'ShapedArray'", id="name-of-a-class"),
     ],
 )
 def test_unchanged(source: str) -> None:
     unchanged(f"{HEAD}{source}\n", **ALL)
+
+
+@pytest.mark.parametrize(
+    ("source", "messages"),
+    [
+        pytest.param(
+            "def f(x: jax.Array):\n    d = {}\n    if x not in d: d[x] = hash(x)\n    return d[x]", ["x is a key"], id="key"
+        ),
+        pytest.param(
+            "import functools\n@functools.lru_cache(None)\ndef g(n): return n\ndef f(x): return g(jnp.sum(x)), g(x.ndim)",
+            ["jnp.sum(x) is given to g"],
+            id="cached",
+        ),
+        pytest.param("import functools\n@jax.jit\n@functools.cache\ndef f(n): return n", ["transform inside"], id="cache-inside"),
+        pytest.param("def f(s: jax.ShapeDtypeStruct): s.shape = ()", ["s could: make another"], id="struct-of-others"),
+        pytest.param("x = jnp.ones(2)\nprint(x.device)", ["x.device is a property"], id="device-as-a-value"),
+        pytest.param("x = jnp.ones(2)\nprint(hasattr(x, 'device'))", ["x.device is a property"], id="device-by-name"),
+        pytest.param("def f(x): return jax.Array in type(x).__mro__", ["nor among their bases"], id="bases"),
+        pytest.param(
+            "T = {jax.Array: 1, int: 2}\ndef f(x):\n    for t in type(x).__mro__:\n        if t in T: return T[t]",
+            ["add one for jax.core.Tracer"],
+            id="table-by-bases",
+        ),
+        pytest.param(
+            "from multipledispatch import dispatch\n@dispatch(jax.Array, int)\ndef f(x, n): pass",
+            ["multipledispatch"],
+            id="dispatch",
+        ),
+        pytest.param("class V:\n    def __jax_array__(self): return 1", ["a V that is given to one"], id="objects"),
+    ],
+)
+def test_reported(source: str, messages: list[str]) -> None:
+    unchanged(HEAD + source, findings=messages, **ALL)
 
 
 def test_names_of_other_codemods_are_not_mistaken_for_what_was_written() -> None:
@@ -201,6 +264,13 @@ def test_names_of_other_codemods_are_not_mistaken_for_what_was_written() -> None
         ("changed-results", "0.3.8", "r = jax.scipy.linalg.qr(a, mode='r')"),
         ("callback-arguments", "0.4.27", "def f(x): assert isinstance(x, np.ndarray)\njax.debug.callback(f, x)"),
         ("callback-arguments", "0.6.0", "jax.vmap(lambda x: jax.pure_callback(f, x, x))(y)"),
+        ("tracer-classes", "0.8.2", "def f(x): return jax.Array in type(x).__mro__"),
+        ("tracer-hashes", "0.4.36", "def f(x: jax.Array): return hash(x)"),
+        ("shape-dtype-struct", "0.6.1", "s = jax.ShapeDtypeStruct((2,), int)\ns.shape = ()"),
+        ("devices", "0.4.31", "print(jnp.ones(2).device)"),
+        ("devices", "0.4.21", "jax.process_index()\njax.devices('cpu')"),
+        ("jax-array-protocol", "0.8.0", "class V:\n    def __jax_array__(self): return 1"),
+        ("cost-analysis", "0.5.0", "[c] = f.lower(x).compile().cost_analysis()"),
         ("printed-forms", "0.10.0", "str(d) == 'TFRT_CPU_0'"),
         ("printed-forms", "0.6.1", "assert str(a) == 'ShapedArray(float32[2])'"),
         ("printed-forms", "0.9.1", "assert repr(s) == \"PartitionSpec('x',)\""),
