@@ -29,6 +29,8 @@ _BY_PATH = (*_MODULE_BY_PATH, "patch", "setattr", "delattr", "locate", "resolve_
 """Callees that look an object up by a dotted path."""
 _LINES = 8
 """Lines of uses that a finding at an import names."""
+_CHOICES = 3
+"""Names that one that never was may have been meant for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -463,17 +465,25 @@ class _Look:
             return f"{verdict.symbol} is not a JAX API of any known release{self._near(verdict.symbol)}"
         if verdict.fate is Fate.PRIVATE:
             newest = self.history.versions[-1]
-            advice = self.history.advices.get(verdict.root)
+            hidden = any(part.startswith("_") for part in verdict.root.split("."))
+            advice = self.history.advices.get(verdict.root) if hidden else self.history.advice(verdict.root)
             return f"{verdict.root} is private, and JAX {newest} has no such name{_advised(advice, self.target)}"
         assert verdict.entry is not None
         if verdict.fate is Fate.NEWER:
             return f"{verdict.root} exists since JAX {verdict.entry.since}, which is newer than the target {self.target}"
+        if "leak" in verdict.entry.kinds and verdict.root.endswith(f".{(library := verdict.root.partition('.')[0])}"):
+            return self._gone(verdict, verdict.root) + self._itself(library + qualified.removeprefix(verdict.root))
         advice = self.history.advice(verdict.symbol)
         if verdict.fate is Fate.DEPRECATED:
             text = f"{verdict.symbol} is deprecated since JAX {verdict.entry.deprecated}"
             return text + _advised(advice, self.target)
         of = "it" if verdict.symbol == qualified else verdict.symbol
         return self._gone(verdict, qualified) + _advised(advice, self.target, of)
+
+    def _itself(self, meant: str) -> str:
+        """What to write instead of ``jax.jax.numpy.sum``."""
+        deeper = self.judged(meant)
+        return f"; write {meant}" if deeper is None else f"; it was the library itself, and {self.message(deeper, meant)}"
 
     def _gone(self, verdict: Verdict, qualified: str) -> str:
         assert verdict.entry is not None
@@ -488,8 +498,9 @@ class _Look:
     def _near(self, symbol: str) -> str:
         parent, _, name = symbol.rpartition(".")
         living = [n for n, e in self.history.members(parent).items() if e.alive and "leak" not in e.kinds]
-        near = [n for n in living if n.lower() == name.lower()] or get_close_matches(name, living, 1, 0.75)
-        return f", did you mean {parent}.{near[0]}?" if near else ""
+        near = [f"{parent}.{n}" for n in living if n.lower() == name.lower()] or self.history.elsewhere(name)
+        near = near or [f"{parent}.{n}" for n in get_close_matches(name, living, 1, 0.75)]
+        return f", did you mean {' or '.join(near)}?" if 0 < len(near) <= _CHOICES else ""
 
 
 def _advised(advice: Advice | None, target: Version, of: str = "it") -> str:

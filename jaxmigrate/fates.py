@@ -120,6 +120,8 @@ def _missing(history: History, parent: str, name: str) -> Verdict | None:
         return None
     if owner is not None and "module" not in owner.kinds and len(owner.ranges) > 1:
         return Verdict(Fate.GONE, symbol, symbol, Entry(symbol, owner.ranges[:-1]))  # a name that is back as something else
+    if owner is not None and "open" in owner.kinds and history.has_private(symbol) is False:
+        return Verdict(Fate.PRIVATE, symbol, symbol)
     if (
         name.startswith("_")
         or (owner is not None and "open" in owner.kinds)

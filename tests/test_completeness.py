@@ -107,6 +107,27 @@ def test_the_last_release_and_the_successor_are_named() -> None:
     assert "functools.partial" in finding.message
 
 
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("jax.jax.lax.add", "write jax.lax.add"),
+        ("jax.jax.curry", "it was the library itself, and jax.curry is gone"),
+        ("jaxlib.xla_client.ops.Add", "jaxlib.xla_client.ops is private, and JAX"),
+        ("jaxlib.cusolver.potrf", "JAX 0.3.14 was the last with it"),
+        ("jaxlib.pytree", "jax.tree_util"),
+    ],
+)
+def test_the_place_of_what_was_reached_through_internals_is_told(name: str, hint: str) -> None:
+    (finding,) = said(f"import jax, jaxlib.xla_client\n{name}\n")
+    assert hint in finding.message
+
+
+def test_what_the_compiled_half_has_is_left_alone() -> None:
+    assert not said(
+        "import jaxlib.xla_client as x\nfrom jaxlib import lapack, _jax\nx.Shape\nx.XlaRuntimeError\nlapack.y\n_jax.z\n"
+    )
+
+
 def test_an_import_names_the_lines_of_its_uses() -> None:
     (finding,) = said("from jax import curry\ncurry(f)\n\ncurry(g)\n")
     assert "used in line 2, 4" in finding.message
@@ -147,6 +168,10 @@ def test_an_import_that_others_may_need_stays(source: str) -> None:
         ("import jax.numpy as jnp\njnp.Arrays\n", "jax.numpy.Arrays", "not a JAX API of any known release"),
         ("from jax.nn import rellu\nrellu(x)\n", "jax.nn.rellu", "did you mean jax.nn.relu"),
         ("import jax.nothing_there as n\nn.x\n", "jax.nothing_there", "not a JAX API"),
+        ("import jax\njax.tree_all(x)\n", "jax.tree_all", "did you mean jax.tree_util.tree_all?"),
+        ("import jax.numpy as jnp\njnp.relu(x)\n", "jax.numpy.relu", "did you mean jax.nn.relu?"),
+        ("import jax\njax.norm(x)\n", "jax.norm", "did you mean jax.numpy.linalg.norm or jax.scipy.stats.norm?"),
+        ("import jax\njax.numpy.linalg.eigsh(x)\n", "jax.numpy.linalg.eigsh", "did you mean jax.numpy.linalg.eigh?"),
     ],
 )
 def test_what_never_was_is_reported(source: str, symbol: str, hint: str) -> None:

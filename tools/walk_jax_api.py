@@ -56,6 +56,7 @@ def walk(package="jax", path=None):
     binary = _top_level(BINARY.get(package, ""))
     if binary:
         modules[BINARY[package]] = {name: ["m"] for name in binary}
+        private.update(_compiled(BINARY[package]))
     for name in modules:
         parent, _, leaf = name.rpartition(".")
         if parent in modules:
@@ -103,6 +104,13 @@ def _top_level(package):
             if ending.endswith(("py", "so")) or (os.path.isdir(inner) and any(f.endswith(".py") for f in os.listdir(inner))):
                 names.add(stem)
     return sorted(n for n in names if n.isidentifier() and (n == "_jax" or not n.startswith("_")) and not n.startswith("lib"))
+
+
+def _compiled(package):
+    """What the modules of the compiled half that old releases handed on hold today."""
+    for name in sorted({name for names in HANDED_ON.values() for name in names}):
+        with contextlib.suppress(ImportError):
+            yield f"{package}.{name}", sorted(vars(importlib.import_module(f"{package}.{name}")))
 
 
 def _is_open(name):
