@@ -72,6 +72,12 @@ def packages() -> tuple[str, ...]:
     return (BUILTIN, *(p for p in _entry_points() if p != BUILTIN))
 
 
+def newest() -> str:
+    """The newest release of the library that our pack knows."""
+    found: str = import_module(BUILTIN).NEWEST
+    return found
+
+
 @functools.cache
 def _words() -> tuple[frozenset[bytes], tuple[tuple[bytes, bytes], ...]]:
     """Identifiers to look for, and other phrases (``.device()``), each with an identifier that it cannot be without."""
