@@ -5,45 +5,25 @@ of `revival_packages.txt`, as published on the package index, and an environment
 import (minutes and 3 GB the first time; ``--light`` does with the smaller environment of the tests). What keeps the other
 modules from being imported is sorted into kinds, by rules and by `tests/corpus/blockers.txt`, whose lines come from reading
 the code. With ``--assert`` the exit status is 1 when one is left that fails because of a JAX API with a known replacement.
-``--tests`` also runs the tests that the packages ship, as many files of each as fit into that many seconds.
+``--tests`` also runs the tests that the packages ship, as many of each as fit into that many seconds, on both sides the same.
 """
 
 from __future__ import annotations
 
 import argparse
-import re
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.corpus import rewriting  # noqa: E402
-from tests.corpus.fetch import fetch, read_pins  # noqa: E402
-from tests.corpus.revival import alive, environment, import_trees, kinds, missed, surroundings, table  # noqa: E402
+from tests.corpus import rewriting, shipped_tests  # noqa: E402
+from tests.corpus.fetch import fetch, fetch_tests, read_pins  # noqa: E402
+from tests.corpus.revival import alive, environment, import_trees, kinds, missed, table  # noqa: E402
 
 HERE = Path(__file__).parent
-FILE_LIMIT = 90.0
-"""Seconds that one file of tests may take."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tested:
-    """How the tests of a package ended."""
-
-    files: int = 0
-    passed: int = 0
-    failed: int = 0
-    """Errors included; a file that cannot even be imported is one."""
-
-    def __str__(self) -> str:
-        return f"{self.passed} passed, {self.failed} failed"
 
 
 def packages(names: Sequence[str]) -> dict[str, Path]:
@@ -52,64 +32,10 @@ def packages(names: Sequence[str]) -> dict[str, Path]:
     return fetch([pin for pin in pins if not names or pin.name in names])
 
 
-def modules_with_tests(tree: Path) -> list[Path]:
-    """The modules of a tree that hold tests."""
-    return sorted(path for path in tree.rglob("*.py") if re.match(r"test_.*\.py$|.*_test\.py$", path.name))
-
-
-def run_tests(tree: Path, names: Sequence[str], seconds: float, python: Path) -> Tested:
-    """Run as many of the files as there is time for."""
-    end, done, passed, failed = time.monotonic() + seconds, 0, 0, 0
-    for name in names:
-        left = end - time.monotonic()
-        if left < 5:
-            break
-        good, bad = _run_file(tree, name, min(left, FILE_LIMIT), python)
-        done, passed, failed = done + 1, passed + good, failed + bad
-    return Tested(done, passed, failed)
-
-
-def _run_file(tree: Path, name: str, limit: float, python: Path) -> tuple[int, int]:
-    command = [
-        str(python),
-        "-m",
-        "pytest",
-        "-q",
-        "--tb=no",
-        "-p",
-        "no:cacheprovider",
-        "--rootdir",
-        str(tree),
-        "-W",
-        "ignore",
-        name,
-    ]
-    environ = surroundings() | {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False, env=environ, cwd=tree)
-    except subprocess.TimeoutExpired:
-        return 0, 0
-    counts = {word: int(n) for n, word in re.findall(r"(\d+) (passed|failed|error)", (done.stdout.splitlines() or [""])[-1])}
-    return counts.get("passed", 0), counts.get("failed", 0) + counts.get("error", 0)
-
-
-def tests_table(trees: Sequence[Mapping[str, Path]], seconds: float, python: Path) -> str:
-    """The tests of each package before and after, the same files in both."""
-
-    def both(name: str) -> tuple[Tested, Tested]:
-        before, after = (side[name] for side in trees)
-        names = [str(path.relative_to(before)) for path in modules_with_tests(before)]
-        last = run_tests(after, names, seconds, python)
-        return run_tests(before, names[: last.files], 4 * seconds, python), last
-
-    shipping = [name for name, tree in trees[0].items() if modules_with_tests(tree)]
-    with ThreadPoolExecutor(2) as pool:
-        found = dict(zip(shipping, pool.map(both, shipping), strict=True))
-    lines = [f"{name:16} {after.files:3} files  {before!s:24} -> {after}" for name, (before, after) in found.items()]
-    total = [
-        Tested(0, sum(side[i].passed for side in found.values()), sum(side[i].failed for side in found.values())) for i in (0, 1)
-    ]
-    return "\n".join(["tests that the packages ship", *lines, f"{'all':27} {total[0]!s:24} -> {total[1]}"])
+def with_tests(trees: Mapping[str, Path]) -> dict[str, Path]:
+    """The same packages, with the tests of those whose wheels have none."""
+    sources = [pin for pin in read_pins(HERE / "revival_tests.txt") if pin.name in trees]
+    return {**trees, **fetch_tests(sources, trees)}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -123,6 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.light and options.tests:
         parser.error("the smaller environment cannot run tests")
     originals = packages(options.only)
+    originals = with_tests(originals) if options.tests else originals
     python = environment() if options.light else environment(HERE / "revival_environment.txt")
     with tempfile.TemporaryDirectory() as folder:
         rewritten = rewriting.rewrite(originals, Path(folder))
@@ -133,7 +60,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         whole = [name for name, errors in after.items() if errors and alive(errors) == len(errors)]
         print(f"{len(whole)} of {len(after)} packages import as a whole: {', '.join(sorted(whole))}", flush=True)
         if options.tests:
-            print("", tests_table((originals, rewritten.trees), options.tests, python), sep="\n", flush=True)
+            found = shipped_tests.compare_all(originals, rewritten.trees, options.tests, python)
+            print("", shipped_tests.table(found), sep="\n", flush=True)
     return int(bool(options.strict and missed(after)))
 
 

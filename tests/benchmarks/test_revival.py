@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.revival import main, modules_with_tests
+from benchmarks.revival import main
 from tests.corpus.conftest import or_skip
+from tests.corpus.shipped_tests import modules_with_tests
 
 pytestmark = [pytest.mark.corpus, pytest.mark.slow]
 
@@ -23,4 +24,4 @@ def test_modules_with_tests_are_found(tmp_path: Path) -> None:
     for name in ("pkg/a.py", "pkg/a_test.py", "tests/test_b.py", "pkg/testing.py", "pkg/contest.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
-    assert [path.name for path in modules_with_tests(tmp_path)] == ["a_test.py", "test_b.py"]
+    assert modules_with_tests(tmp_path) == ["pkg/a_test.py", "tests/test_b.py"]

@@ -1,7 +1,7 @@
 """Pinned packages of the package index, downloaded once by pip (which checks their hashes) and unpacked into a cache.
 
 A pin file is a pip requirements file in which every line is ``name==version --hash=sha256:...``. Wheels only: nothing of a
-package is built, installed or run. The cache is ``.corpus/`` in the repository, or the folder named by ``JAXMIGRATE_CORPUS``.
+package is built, installed or run. Only tests that a wheel lacks are taken from source distributions, of which pip asks the metadata. The cache is ``.corpus/`` in the repository, or the folder named by ``JAXMIGRATE_CORPUS``.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,6 +79,45 @@ def fetch(pins: Sequence[Pin]) -> dict[str, Path]:
     if missing:
         _unpack(missing, _download(missing), trees)
     return {pin.name: trees / pin.folder for pin in pins}
+
+
+def fetch_tests(pins: Sequence[Pin], trees: Mapping[str, Path]) -> dict[str, Path]:
+    """Package name -> a tree with the wheel's modules and the tests of the source distribution.
+
+    Raises:
+        Unavailable: pip could not download one of them, or a hash differs.
+    """
+    folder = cache() / "trees"
+    for pin in pins:
+        if not (folder / f"{pin.folder}+tests").is_dir():
+            _add_tests(_source(pin), trees[pin.name], folder / f"{pin.folder}+tests")
+    return {pin.name: folder / f"{pin.folder}+tests" for pin in pins}
+
+
+def _source(pin: Pin) -> Path:
+    """The downloaded source distribution."""
+    sources = cache() / "sources" / pin.folder
+    if not any(sources.glob("*.tar.gz")):
+        with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
+            file.write(pin.line)
+            file.flush()
+            options = ["--quiet", "--no-deps", "--require-hashes", "--ignore-requires-python", "--no-binary=:all:"]
+            _pip("download", *options, "--dest", str(sources), "-r", file.name)
+    return next(sources.glob("*.tar.gz"))
+
+
+def _add_tests(source: Path, tree: Path, place: Path) -> None:
+    partial = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
+    shutil.copytree(tree, partial, dirs_exist_ok=True)
+    with tarfile.open(source) as archive:
+        for member in archive.getmembers():
+            inside = member.name.split("/")[1:]
+            if inside and inside[0] in ("test", "tests") and member.isfile():
+                archive.extract(member.replace(name="/".join(inside)), partial, filter="data")
+    try:
+        partial.rename(place)
+    except OSError:
+        shutil.rmtree(partial)
 
 
 def _download(pins: Sequence[Pin]) -> Path:

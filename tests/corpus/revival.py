@@ -20,6 +20,8 @@ OLDEST_PYTHON = (3, 12)
 """What the newest JAX asks for."""
 NEWEST_PYTHON = (3, 13)
 """What all the packages have wheels for."""
+LIMIT = 1500
+"""Seconds for the imports of one package."""
 
 
 def environment(*more: Path) -> Path:
@@ -50,7 +52,12 @@ def surroundings() -> dict[str, str]:
 def _import(python: Path, tree: Path) -> Errors:
     command = [str(python), str(HERE / "import_all.py"), str(tree)]
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, env=surroundings(), cwd=folder)
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=LIMIT, check=False, env=surroundings(), cwd=folder
+            )
+        except subprocess.TimeoutExpired:
+            return {"(the process)": f"it did not end in {LIMIT} seconds"}
     if done.returncode:
         return {"(the process)": (done.stderr.strip().splitlines() or ["it was killed"])[-1]}
     errors: dict[str, str] = json.loads(done.stdout.splitlines()[-1])
