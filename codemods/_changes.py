@@ -24,6 +24,7 @@ def before(version: str) -> Callable[[Callable[[S], Reports]], Callable[[S], Rep
         def asked(site: S) -> Reports:
             return handler(site) if site.is_older_than(version) else None
 
+        asked.before = version  # type: ignore[attr-defined]  # tools/quiet.py looks for it
         return asked
 
     return decorate

@@ -23,7 +23,7 @@ from jaxmigrate.codemod import (
     Report,
     Rewrite,
 )
-from jaxmigrate_codemods._pjit import CONSTRAINT, LAX_CONSTRAINT, Pjit, is_guarded, is_partial
+from jaxmigrate_codemods._pjit import CONSTRAINT, LAX_CONSTRAINT, PJIT, Pjit, is_guarded, is_partial
 from jaxmigrate_codemods._reach import Wrapper, handed_on, reach_of
 from jaxmigrate_codemods._specs import SHARDINGS, SPECS, UNSPECIFIED
 
@@ -67,6 +67,7 @@ _ORDINALS = {3: "fourth", 4: "fifth", 5: "sixth", 6: "seventh", 7: "eighth"}
 
 
 @codemod.file
+@codemod.only_where(*PJIT, *CONSTRAINT, LAX_CONSTRAINT)
 def axis_resources(site: FileSite) -> Iterator[Report]:
     """All calls of pjit and with_sharding_constraint of a file, partials and splatted dicts included."""
     source = site.source

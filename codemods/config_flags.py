@@ -93,6 +93,7 @@ codemod.text(  # in shells, in YAML, and in Dockerfiles
 
 
 @codemod.call(*UPDATES)
+@codemod.only_with(dict.fromkeys(UPDATES, ("~flags",)))
 def update(site: CallSite) -> Reports:
     """``jax.config.update("jax_omnistaging", True)``."""
     first, *rest = (*site.positional(), *(k.value for k in site.node.keywords)) or (None,)

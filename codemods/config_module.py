@@ -51,6 +51,7 @@ codemod.rename(
 
 
 @codemod.file
+@codemod.only_where(f"import {_MODULE}")
 def module_import(site: FileSite) -> Iterator[Rewrite]:
     """``import jax.config`` bound `jax`, and with ``as`` the object; there is no such module to import now."""
     for statement in site.source.imports:

@@ -23,7 +23,7 @@ from jaxmigrate.codemod import (
     Template,
 )
 from jaxmigrate_codemods import _host_local, _mesh
-from jaxmigrate_codemods._pjit import Called, Pjit, grouped, is_guarded, uses
+from jaxmigrate_codemods._pjit import PJIT, Called, Pjit, grouped, is_guarded, uses
 from jaxmigrate_codemods._specs import HOST_LOCAL, TO_LOCAL, Unreadable, copied_spec, is_replicated, short, spliced
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ _REORDERING = frozenset({"transpose", "T", "swapaxes", "moveaxis", "permutation"
 
 
 @codemod.file
+@codemod.only_where(*PJIT)
 def host_local_inputs(site: FileSite) -> Iterator[Report]:
     """All calls of pjit-ed functions in a file that says that several processes run it."""
     source = site.source

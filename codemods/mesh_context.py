@@ -45,6 +45,7 @@ _MAKING = ("jax.numpy.", "jax.random.", "jax.lax.", "jax.nn.", "jax.scipy.", "ja
 
 
 @codemod.file
+@codemod.only_where("with")
 def with_mesh(site: FileSite) -> Iterator[Report]:
     """Every ``with mesh:`` of the file."""
     source = site.source

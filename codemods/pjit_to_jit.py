@@ -90,6 +90,7 @@ class _Plan:
 
 
 @codemod.file
+@codemod.only_where(*PJIT)
 def pjit(site: FileSite) -> Iterator[Report]:
     """All uses of pjit of a file, since those that share a mesh context change together."""
     if not site.target_has("0.8.0"):

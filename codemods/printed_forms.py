@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from jaxmigrate.codemod import MANUAL, Codemod, Reports, StringSite
 
 from ._arrays import uses_jax
+from ._changes import before
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
@@ -51,6 +52,7 @@ _SEARCHES = frozenset({
 
 
 @codemod.string(*_FORMS)
+@before("0.10.0")
 def text(site: StringSite) -> Reports:
     """A string that is compared, searched for or expected."""
     release, form, message = _FORMS[site.symbol]

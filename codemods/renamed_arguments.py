@@ -51,13 +51,20 @@ _METHODS = "jax.Array."
 _PLACES = "jax.Array.at."
 
 
+def _ruled(name: str) -> list[str]:
+    """The arguments with a rule, and ``**``, which may bring them."""
+    return ["#*", *(f"#{rule.old}" if isinstance(rule.old, int) else rule.old for rule in TABLE[name])]
+
+
 @codemod.call(*(function for function in TABLE if not function.startswith(_METHODS)))
+@codemod.only_with({name: _ruled(name) for name in TABLE})
 def function(site: CallSite) -> Reports:
     """A call of a function, or a partial of it."""
     return _reports(Call(site.node, site.symbol, site.symbol, site.partial, site.source, site.target))
 
 
 @codemod.attribute("sort", "argsort")
+@codemod.only_with({name: _ruled(_METHODS + name) for name in ("sort", "argsort")})
 def method(site: AttributeSite) -> Reports:
     """Methods of arrays, where the receiver is known to be one."""
     call = site.call()
@@ -67,6 +74,7 @@ def method(site: AttributeSite) -> Reports:
 
 
 @codemod.attribute(*(name.removeprefix(_PLACES) for name in TABLE if name.startswith(_PLACES)))
+@codemod.only_with({f"at[].{name.removeprefix(_PLACES)}": _ruled(name) for name in TABLE if name.startswith(_PLACES)})
 def place(site: AttributeSite) -> Reports:
     """``x.at[i].set(y, True)``."""
     call, subscript = site.call(), site.value
@@ -101,6 +109,7 @@ _FUNCTIONS = [s.removeprefix(_LOST) for s in history().all_sections() if s.start
 
 
 @codemod.call(*(f for f in _FUNCTIONS if not f.startswith(_ELSEWHERE)))
+@codemod.only_with({f: [k for k, entry in history().lost_parameters(f).items() if not entry.alive] for f in _FUNCTIONS})
 def lost(site: CallSite) -> Iterator[Manual]:
     """Any other keyword that a function of today took once."""
     record = site.source.facts.history
@@ -207,7 +216,7 @@ def _edited(call: Call, ways: Sequence[tuple[Argument, Way]]) -> Rewrite:
     severity = Severity.LOW if all(a.rule.still_taken for a, _ in ways) else None
     needed = str(max(w.since for _, w in ways))
     rewrite = Rewrite(message, REVIEW if remarks else SAFE, (edit,), requires=needed, severity=severity)
-    lost = [a for a, w in ways if not w.keyword and not call.source.is_pure(a.value)]
+    lost = [a for a, w in ways if not w.keyword and not a.rule.values and not call.source.is_pure(a.value)]
     return replace(rewrite, applicability=REVIEW, message=f"{message}; what it computes is left out") if lost else rewrite
 
 

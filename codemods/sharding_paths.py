@@ -90,6 +90,7 @@ def without_successor(site: NameSite) -> Reports:
 
 
 @codemod.call("jax.sharding.NamedSharding", "jax.NamedSharding")
+@codemod.only_with(dict.fromkeys(("jax.sharding.NamedSharding", "jax.NamedSharding"), ("#1=None", "spec=None")))
 def named_sharding(site: CallSite) -> Reports:
     """None as the spec meant "replicated" until 0.4.13."""
     key: int | str = 1 if len(site.positional()) > 1 else "spec"

@@ -381,6 +381,10 @@ class Codemod:
     """How much its findings matter: `LOW` where the old API is only deprecated."""
     _at: dict[Version, dict[str, tuple[Codemod, Move]]] = field(default_factory=dict, repr=False)
     _leaves: frozenset[str] = field(default_factory=frozenset, repr=False)
+    arguments: dict[Handler, Mapping[str, Iterable[str]]] = field(default_factory=dict)
+    """Handlers that speak of a call only if it has certain arguments (see `only_with`)."""
+    needs: dict[Handler, tuple[str, ...]] = field(default_factory=dict)
+    """Whole-file handlers that speak only where the file has certain names (see `only_where`)."""
     gone: dict[str, str] = field(default_factory=dict)
     """Module that no longer exists -> what to do about a use that nothing else handles."""
 
@@ -417,6 +421,29 @@ class Codemod:
         """Register a function of `FileSite`, called once for a file that holds one of the words."""
         self.files.append(handler)
         return handler
+
+    def only_with(self, table: Mapping[str, Iterable[str]]) -> Callable[[Handler], Handler]:
+        """Say which arguments a call must have for the handler to speak of it: other files are let go without asking.
+
+        By name of the function or attribute (``at[].set`` is one behind ``.at[...]``): keywords, positions from 0 like ``#2``,
+        ``#*`` for ``**``, with ``=None`` where the argument is just that; ``~flags`` stands for a first argument that is not a
+        literal among the living names of that section of the history. What is below `only_with` is what registers the handler.
+        """
+
+        def decorate(handler: Handler) -> Handler:
+            self.arguments[handler] = table
+            return handler
+
+        return decorate
+
+    def only_where(self, *needs: str) -> Callable[[Handler], Handler]:
+        """Say what a file must have for a whole-file handler to speak: one of these names, ``import x``, or a ``with``."""
+
+        def decorate(handler: Handler) -> Handler:
+            self.needs[handler] = needs
+            return handler
+
+        return decorate
 
     def text(self, pattern: bytes, message: str, note: str | None = None) -> None:
         """Report lines of non-Python files that match."""

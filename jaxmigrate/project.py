@@ -69,6 +69,9 @@ class ModuleNames:
             inside = any(os.path.exists(os.path.join(folder, name)) for name in ("__init__.py", "__init__.pyi"))
             parent, base = os.path.split(folder)
             known = (*self._package(parent), base) if inside and base else ()
+            if known in (("jax",), ("jaxlib",)):
+                # A folder of that name in a package without ``__init__`` is not JAX, and its parts are no JAX API.
+                known = (os.path.basename(parent), base)
             self._packages[folder] = known
         return known
 
@@ -186,10 +189,10 @@ class Indexer:
         """Whether there is anything that may be migrated."""
         return bool(self._legacy)
 
-    def of_project(self, hits: Iterable[str], others: Iterable[str]) -> tuple[ProjectIndex, list[str]]:
-        """The index, and which files take what may be migrated from a hit, directly or through each other.
+    def of_project(self, hits: Iterable[str], others: Iterable[str]) -> tuple[ProjectIndex | None, list[str]]:
+        """The index (None if it would be empty), and which files take what may be migrated from a hit.
 
-        They are looked for among `others` and in the whole projects of the hits.
+        They take it directly or through each other, and are looked for among `others` and in the whole projects of the hits.
         """
         takers: list[str] = []
         known = set(map(os.path.abspath, hits))
@@ -207,7 +210,12 @@ class Indexer:
             self._spread()
             if sum(map(len, self._legacy.values())) == before:
                 break
-        return self.finish(), takers
+        learned = self._learned()
+        if not any(learned):
+            return None, takers
+        from jaxmigrate.model import ProjectIndex
+
+        return ProjectIndex(*learned), takers
 
     def _spread(self) -> None:
         """Names that a module takes from another one and passes on may be migrated too."""
@@ -250,6 +258,10 @@ class Indexer:
         """The index of everything that was added."""
         from jaxmigrate.model import ProjectIndex
 
+        return ProjectIndex(*self._learned())
+
+    def _learned(self) -> tuple[dict[str, dict[str, str]], dict[str, frozenset[str]], frozenset[str]]:
+        """What makes up the index."""
         self._take_attributes()
         exports = self._exports()
         consumed: dict[str, set[str]] = {}
@@ -258,7 +270,7 @@ class Indexer:
                 all_names = {*exports.get(module, ()), *self._legacy.get(module, ())}
                 consumed.setdefault(module, set()).update(all_names if taken.name == "*" else (taken.name,))
         taken_names = {module: frozenset(names) for module, names in consumed.items() if names}
-        return ProjectIndex(exports, taken_names, frozenset(self._patched))
+        return exports, taken_names, frozenset(self._patched)
 
     def _take_attributes(self) -> None:
         """``compat.DeviceArray`` takes a name as ``from compat import DeviceArray`` does."""

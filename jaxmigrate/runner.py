@@ -27,6 +27,8 @@ _CHUNK_FILES = 16
 _READ = 1 << 20
 _ONLY_AST = 0x400
 """``ast.PyCF_ONLY_AST``."""
+_FEW = 3
+"""Files that are looked at before it is known whether anything else is needed."""
 _MANY = 1000
 """Files from which it matters how often each is searched."""
 _PROJECT_MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
@@ -252,9 +254,15 @@ def _matters(data: bytes) -> bool:
     """Whether anything may be said about a qualified name, or about the content of a file."""
     if len(data) > 200 or not all(part.isidentifier() for part in data.decode("utf-8", "replace").split(".")):
         return prefilter(data)
+    from jaxmigrate import quiet
+
+    name = data.decode("utf-8")
+    known = quiet.concerns(name)
+    if known is not None:
+        return known
     from jaxmigrate.registry import load
 
-    return load().concerns(data.decode("utf-8"))
+    return load().concerns(name)
 
 
 def _content(path: str) -> bytes:
@@ -263,6 +271,20 @@ def _content(path: str) -> bytes:
         return _read(path)
     except OSError:
         return b""
+
+
+def has_nothing(survey: Survey) -> bool:
+    """Whether a run with the usual settings surely has nothing to say; asked of a few files only, before all else is loaded."""
+    if survey.pins or len(survey.hits) > _FEW or (survey.project is not None and survey.project.exports):
+        return False
+    from jaxmigrate.project import module_name
+    from jaxmigrate.quiet import is_quiet
+
+    for hit in survey.hits:
+        module, is_package = module_name(hit.path)
+        if hit.kind != PYTHON or hit.reason or not is_quiet(_content(hit.path), module=module, is_package=is_package):
+            return False
+    return True
 
 
 def process(
@@ -274,10 +296,12 @@ def process(
     progress: Progress | None = None,
 ) -> Iterator[FileResult]:
     """Rewrite the hits of a survey and yield their results in order."""
+    from jaxmigrate import quiet
+
     pins = _pins(survey.pins, settings)
     if pins is not None:
         settings = pins.settings
-    work = _Work(settings, survey.project)
+    work = _Work(settings, survey.project, may_pass_over=pins is None and quiet.may_be_asked(settings))
     workers = _workers(survey.hits, jobs) if survey.hits else 1
     results = _parallel(survey.hits, work, workers) if workers > 1 else map(work.rewrite, survey.hits)
     with_facts: list[FileResult] = []
@@ -336,10 +360,12 @@ def _write(result: FileResult) -> FileResult:
 class _Work:
     """What it takes to rewrite one file; sent to each worker once."""
 
-    def __init__(self, settings: Settings, index: ProjectIndex | None) -> None:
+    def __init__(self, settings: Settings, index: ProjectIndex | None, *, may_pass_over: bool = False) -> None:
+        """`may_pass_over` allows to leave files alone that are quiet: what JAX they need is then not found out."""
         from jaxmigrate.project import ModuleNames
 
         self.settings = settings
+        self.may_pass_over = may_pass_over
         self.index = index
         self.names = ModuleNames()
         self.done = 0
@@ -367,10 +393,20 @@ class _Work:
             from jaxmigrate.hosts.text import scan_text
 
             return scan_text(hit.path, data, self.settings)
+        module, is_package = self.names.of(hit.path)
+        if self.may_pass_over and self._is_quiet(data, module, is_package):
+            from jaxmigrate.model import FileResult, Status
+
+            return FileResult(hit.path, Status.UNCHANGED)
         from jaxmigrate.engine import rewrite_source
 
-        module, is_package = self.names.of(hit.path)
         return rewrite_source(data, self.settings, path=hit.path, module=module, is_package=is_package, index=self.index)
+
+    def _is_quiet(self, data: bytes, module: str, is_package: bool) -> bool:
+        from jaxmigrate.quiet import is_quiet
+
+        exports = self.index.exports if self.index is not None else None
+        return is_quiet(data, self.settings.target.numbers, module=module, is_package=is_package, exports=exports)
 
 
 def rewrite_bytes(data: bytes, settings: Settings, path: str) -> FileResult:

@@ -11,6 +11,7 @@ import textwrap
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from jaxmigrate import quiet
 from jaxmigrate.engine import rewrite_source
 from jaxmigrate.model import Applicability, FileResult, Finding, Outcome, Settings, Status, Version
 from jaxmigrate.registry import known_newest
@@ -37,7 +38,18 @@ def run(
         options=tuple(sorted((options or {}).items())),
         origin=Version.parse(origin) if origin else None,
     )
-    return rewrite_source(data, settings, **engine)
+    result = rewrite_source(data, settings, **engine)
+    if result.findings or result.facts or result.status is not Status.UNCHANGED:
+        assert not _is_passed_over(data, settings, engine), "a run would pass over this file: see only_with and only_where"
+    return result
+
+
+def _is_passed_over(data: bytes, settings: Settings, engine: Mapping[str, Any]) -> bool:
+    if engine.get("pack") is not None or not quiet.may_be_asked(settings):
+        return False
+    index = engine.get("index")
+    own = {"module": engine.get("module", ""), "is_package": engine.get("is_package", False)}
+    return quiet.is_quiet(data, settings.target.numbers, exports=index.exports if index is not None else None, **own)
 
 
 def _text(source: str) -> str:

@@ -1,8 +1,9 @@
-"""Write the table WORDS of ``codemods/__init__.py`` anew from what the codemods declare."""
+"""Write the table WORDS of ``codemods/__init__.py`` anew from what the codemods declare, and ``codemods/quiet.txt``."""
 
 from __future__ import annotations
 
 import re
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -23,6 +24,8 @@ def main() -> None:
         line += piece
     table = "\n".join([*lines, line])
     FILE.write_text(re.sub(r"WORDS = \(\n.*?\n\)", lambda _: f"WORDS = (\n{table}\n)", text, flags=re.DOTALL), "utf-8")
+    sys.path.insert(0, str(Path(__file__).parent))
+    import_module("quiet").main()
 
 
 if __name__ == "__main__":

@@ -92,11 +92,11 @@ def settings_of(wishes: Wishes) -> Settings:
     Raises:
         click.UsageError: an unknown codemod, option, value or version.
     """
-    from jaxmigrate.model import Applicability, Settings
-    from jaxmigrate.registry import known_newest
+    from jaxmigrate.gate import newest
+    from jaxmigrate.model import Applicability, Settings, Version
 
     allowed = Applicability.SAFE if wishes.safe_only else Applicability.UNSAFE if wishes.unsafe else Applicability.REVIEW
-    target = _version(wishes.target, "--target") if wishes.target else known_newest()
+    target = _version(wishes.target, "--target") if wishes.target else Version.parse(newest())
     origin = _version(wishes.origin, "--from") if wishes.origin else None
     if not (wishes.select or wishes.ignore or wishes.options):
         return Settings(target, allowed=allowed, origin=origin, strict=wishes.strict)

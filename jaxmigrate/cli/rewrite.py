@@ -150,6 +150,9 @@ def _files(
     if not survey.hits and not survey.pins and not found.errors:
         progress.clear()
         return _nothing(len(found.files), wishes, output)
+    if settings is None and not found.errors and output.format == "text" and runner.has_nothing(survey):
+        progress.clear()
+        return _nothing(len(found.files), wishes, output)
     settings = settings or settings_of(wishes)
     results = _missing(found.errors)
     write = output.mode == "write"
@@ -201,9 +204,9 @@ def _keep(result: FileResult, results: dict[str, FileResult]) -> None:
 
 
 def _patch(result: FileResult, output: Output, progress: _Progress) -> None:
-    from jaxmigrate.reports import diff
-
     if result.before != result.after:
+        from jaxmigrate.reports import diff
+
         progress.clear()
         patch = diff.patch(result, patch_name(result.path), color=colored(output.color, sys.stdout))
         click.echo(patch, nl=False, color=True)
