@@ -22,9 +22,12 @@ from tests.verify.leftovers import children, marked
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for what is left in /proc")
 
+START = 2.0
+"""Long enough for a Python to start on a busy machine; what then hangs is ended."""
+
 
 def group(
-    programs: Sequence[str], cwd: Path, *, limit: float = 20, finished: bool = True, stop: threading.Event | None = None
+    programs: Sequence[str], cwd: Path, *, limit: float = 60, finished: bool = True, stop: threading.Event | None = None
 ) -> Group:
     """Run Python programs as one group and see that nothing is left of it."""
     token = secrets.token_hex(8)
@@ -83,20 +86,20 @@ def test_the_time_limit_ends_a_program_that_ignores_every_signal(tmp_path: Path)
         while True:
             time.sleep(1)
     """
-    found = group([text], tmp_path, limit=1)
+    found = group([text], tmp_path, limit=START)
     assert found.timed_out
     assert found.ended[0].status is None
     assert found.ended[0].stdout == "on\n"
-    assert found.seconds < 5
+    assert found.seconds < 30
 
 
 def test_the_time_limit_shows_where_the_program_hangs(tmp_path: Path) -> None:
-    found = group(["import time\ndef forever():\n    time.sleep(1000)\nforever()"], tmp_path, limit=1)
+    found = group(["import time\ndef forever():\n    time.sleep(1000)\nforever()"], tmp_path, limit=START)
     assert "in forever" in found.ended[0].stderr
 
 
 def test_a_stopped_process_is_ended_too(tmp_path: Path) -> None:
-    found = group(["import os, signal; os.kill(os.getpid(), signal.SIGSTOP)"], tmp_path, limit=1)
+    found = group(["import os, signal; os.kill(os.getpid(), signal.SIGSTOP)"], tmp_path, limit=START)
     assert found.timed_out
 
 
@@ -113,7 +116,7 @@ def test_children_that_left_the_session_are_ended(tmp_path: Path) -> None:
     """
     found = group([text], tmp_path)
     assert (found.ended[0].status, found.ended[0].stdout) == (0, "left\n")
-    assert found.seconds < 6
+    assert found.seconds < 30
 
 
 def test_children_that_dropped_the_mark_are_ended(tmp_path: Path) -> None:
@@ -139,7 +142,7 @@ def test_children_without_a_mark_are_ended_after_runs_that_end_together(tmp_path
     token = secrets.token_hex(8)
     command = Command((sys.executable, "-c", textwrap.dedent(text)), str(tmp_path), {**os.environ, TOKEN: token})
     with ThreadPoolExecutor(3) as pool:
-        list(pool.map(lambda _: run_group([command], token, Patience(2, farewell=0.3)), range(3)))
+        list(pool.map(lambda _: run_group([command], token, Patience(4, farewell=0.3)), range(3)))
     started = [int(file.read_text()) for file in tmp_path.glob("child-*")]
     assert len(started) == 3
     assert not [pid for pid in started if Path(f"/proc/{pid}").exists()]
@@ -160,7 +163,7 @@ def test_peers_of_a_process_that_failed_are_ended_and_named(tmp_path: Path) -> N
     assert [e.status for e in found.ended] == [None, 3]
     assert not found.timed_out
     assert found.notes == ("process 1 ended with status 3", "process 0 was waiting for it and was ended")
-    assert found.seconds < 6
+    assert found.seconds < 30
 
 
 def test_peers_of_a_process_that_ended_well_may_go_on(tmp_path: Path) -> None:
@@ -187,7 +190,7 @@ def test_a_command_that_cannot_be_started_leaves_the_others_ended(tmp_path: Path
     environment = {**os.environ, TOKEN: token}
     commands = [Command(("sleep", "1000"), str(tmp_path), environment), Command(("/no/such/python",), str(tmp_path), environment)]
     with pytest.raises(FileNotFoundError):
-        run_group(commands, token, Patience(20))
+        run_group(commands, token, Patience(60))
     assert not marked(f"{TOKEN}={token}")
 
 
@@ -199,16 +202,16 @@ def test_a_signal_to_jaxmigrate_ends_the_run_first(tmp_path: Path, number: signa
         from jaxmigrate.verify.processes import Command, Patience, run_group, signals_end_the_run
         command = Command(("sh", "-c", "touch started; trap '' TERM; sleep 1000 & sleep 1000"), {str(tmp_path)!r}, {{**os.environ, "{TOKEN}": "{token}"}})
         with signals_end_the_run():
-            run_group([command], "{token}", Patience(100))
+            run_group([command], "{token}", Patience(300))
     """
     # Whoever started the tests may ignore the signal (nohup, a shell's background jobs); the caller must not inherit that.
     restore = functools.partial(signal.signal, number, signal.SIG_DFL)
     caller = subprocess.Popen([sys.executable, "-c", textwrap.dedent(text)], stderr=subprocess.PIPE, preexec_fn=restore)
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while not (tmp_path / "started").exists() and time.monotonic() < deadline:
         time.sleep(0.02)
     assert marked(f"{TOKEN}={token}")
     caller.send_signal(number)
-    caller.communicate(timeout=20)
+    caller.communicate(timeout=120)
     assert caller.returncode in (128 + number, -number)
     assert not marked(f"{TOKEN}={token}")

@@ -1201,7 +1201,7 @@ class TestServer:
             assert json.loads(server.stdout.readline())["pid"] > 0
             answers.append(json.loads(server.stdout.readline())["status"])
         server.stdin.close()
-        assert server.wait(timeout=20) == 0
+        assert server.wait(timeout=120) == 0
         server.stdout.close()
         assert answers == [0, 4, -9]
         assert (benches["a"].root / "out").read_text() == "out float64 ['main.py'] __main__\n"

@@ -5,20 +5,24 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from jaxmigrate.verify.launch import probe
+from jaxmigrate.verify.launch import probe, run
 from jaxmigrate.verify.model import Kind, Run, Site, Span
-from tests.verify.jobs import final, is_free, kinds, records, tried
+from tests.verify.jobs import final, is_free, job, kinds, records, tried
+from tests.verify.leftovers import children, of_runs
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="looks for what is left in /proc"),
     pytest.mark.skipif(bool(probe(sys.executable).error), reason="this Python has no JAX"),
 ]
 
-LIMIT = 5.0
+LIMIT = 8.0
+PATIENCE = 60.0
+"""What a busy machine may add."""
 SITE = Site(1, "program.py", Kind.VALUE, Span(1, 0, 1, 5), Span(1, 0, 1, 5))
 """The first expression of a program, to see that what was recorded before a disaster is kept."""
 
@@ -28,49 +32,50 @@ def attempt(text: str, folder: Path, *, timeout: float = 60, ended: bool = True)
     begin = time.monotonic()
     run = tried("1 + 1\n" + text, folder, timeout=timeout, sites=(SITE,))
     assert not run.error
-    assert time.monotonic() - begin < timeout + 5
+    assert time.monotonic() - begin < timeout + PATIENCE
     assert [hit["v"] for hit in records(run, "hit")] == [{"k": "scalar", "t": "int", "v": 2}], run.processes[0].stderr
     assert ("end" in kinds(run)) is ended
     return run
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "while True: pass",
-        "import time\ntime.sleep(10000)",
-        "import threading\nthreading.Lock().acquire()\nlock = threading.Lock()\nlock.acquire()\nlock.acquire()",
-        "import ctypes\nctypes.CDLL(None).sleep(10000)",
-        "import ctypes\nctypes.PyDLL(None).sleep(10000)",
-        "import signal\nfor n in (1, 2, 6, 10, 14, 15):\n    signal.signal(n, signal.SIG_IGN)\nwhile True: pass",
-        "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)",
-        "try:\n    while True: pass\nexcept BaseException:\n    while True: pass",
-        "import atexit, time\natexit.register(time.sleep, 10000)",
-        "import threading, time\nthreading.Thread(target=time.sleep, args=(10000,)).start()",
-        "import os\nwhile True:\n    if os.fork() == 0:\n        os._exit(0)\n    os.wait()",
-    ],
-    ids=[
-        "loop",
-        "sleep",
-        "lock",
-        "c-sleep",
-        "c-sleep-with-the-lock",
-        "ignores-signals",
-        "stopped",
-        "catches-all",
-        "atexit",
-        "thread",
-        "forks",
-    ],
-)
-def test_a_program_that_never_ends_is_ended_at_the_limit(tmp_path: Path, text: str) -> None:
-    ended = any(word in text for word in ("atexit", "Thread("))
-    run = tried("1 + 1\n" + text, tmp_path, timeout=LIMIT, sites=(SITE,))
+ENDLESS = {
+    "loop": "while True: pass",
+    "sleep": "import time\ntime.sleep(10000)",
+    "lock": "import threading\nthreading.Lock().acquire()\nlock = threading.Lock()\nlock.acquire()\nlock.acquire()",
+    "c-sleep": "import ctypes\nctypes.CDLL(None).sleep(10000)",
+    "c-sleep-with-the-lock": "import ctypes\nctypes.PyDLL(None).sleep(10000)",
+    "ignores-signals": "import signal\nfor n in (1, 2, 6, 10, 14, 15):\n    signal.signal(n, signal.SIG_IGN)\nwhile True: pass",
+    "stopped": "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)",
+    "catches-all": "try:\n    while True: pass\nexcept BaseException:\n    while True: pass",
+    "atexit": "import atexit, time\natexit.register(time.sleep, 10000)",
+    "thread": "import threading, time\nthreading.Thread(target=time.sleep, args=(10000,)).start()",
+    "forks": "import os\nwhile True:\n    if os.fork() == 0:\n        os._exit(0)\n    os.wait()",
+}
+
+
+@pytest.fixture(scope="module")
+def endless(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
+    """All of them at once: they wait for the limit anyway."""
+    folder, before = tmp_path_factory.mktemp("endless"), children()
+
+    def attempted(name: str) -> Run:
+        return run(job(folder / name, "1 + 1\n" + ENDLESS[name], name=name, timeout=LIMIT, sites=(SITE,)), folder)
+
+    with ThreadPoolExecutor(len(ENDLESS)) as pool:
+        found = dict(zip(ENDLESS, pool.map(attempted, ENDLESS), strict=True))
+    assert not of_runs()
+    assert children().keys() <= before.keys()
+    return found
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_a_program_that_never_ends_is_ended_at_the_limit(endless: dict[str, Run], name: str) -> None:
+    run = endless[name]
     assert run.timed_out
     assert run.processes[0].status is None
-    assert LIMIT <= run.seconds < LIMIT + 5
+    assert LIMIT <= run.seconds < LIMIT + PATIENCE
     assert records(run, "hit")
-    assert ended or "end" not in kinds(run)
+    assert name in ("atexit", "thread") or "end" not in kinds(run)
 
 
 def test_a_fork_bomb_of_daemons_is_ended(tmp_path: Path) -> None:
@@ -228,7 +233,7 @@ print(child.stdout.readline().strip())
 def test_a_child_that_holds_the_output_open_does_not_delay_the_end(tmp_path: Path) -> None:
     run = attempt("import subprocess\nsubprocess.Popen(['sleep', '10000'], start_new_session=True)\nprint('done')", tmp_path)
     assert run.processes[0].stdout == "done\n"
-    assert run.seconds < 30
+    assert run.seconds < PATIENCE
 
 
 def test_an_error_before_any_line_of_the_program_is_told(tmp_path: Path) -> None:
