@@ -103,7 +103,7 @@ def reaches(source: Source, binding: Binding, at: ast.AST) -> bool:
     if typing_block is not None:
         if not (is_lazy(source, at) or type_checking_block(source, at) is typing_block):
             return False
-    elif not _condition_holds(source, statement, at):
+    elif not condition_holds(source, statement, at):
         return False
     if source.scope(statement) is source.scope(at) and not is_lazy(source, at):
         return statement.lineno <= getattr(at, "lineno", statement.lineno)
@@ -123,7 +123,7 @@ def runs_too_late(source: Source, statement: ast.stmt, at: ast.AST) -> bool:
     return any(isinstance(node, ast.Call) for s in between for node in ast.walk(s))
 
 
-def _condition_holds(source: Source, statement: ast.stmt, at: ast.AST) -> bool:
+def condition_holds(source: Source, statement: ast.stmt, at: ast.AST) -> bool:
     """Whether every ``if``, handler or loop around the import is also around `at`; a try body counts as always run."""
     around = {id(a) for a in source.ancestors(at)}
     child: ast.AST = statement

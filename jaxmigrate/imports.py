@@ -191,14 +191,24 @@ class Speller:
         for statement in self.source.imports:
             if not (isinstance(statement, ast.ImportFrom) and not statement.level and statement.module == module):
                 continue
-            top = self.source.parent(statement) is self.source.tree
-            inside = self.source.scope(at) is not self.source.scope_root
-            late = guards.runs_too_late(self.source, statement, at) if inside else statement.lineno > getattr(at, "lineno", 0)
-            renamed = any(a.name == leaf and a.asname for a in statement.names)
-            if top and not late and not renamed and statement.names[0].name != "*" and self._is_free(leaf, qualified, at, None):
+            if not self._has_run(statement, at) or any(a.name == leaf and a.asname for a in statement.names):
+                continue
+            first = statement.names[0]
+            if first.name != "*" and self._is_free(leaf, qualified, at, Binding(leaf, "import", first, statement, qualified)):
                 self._extended.append((statement, leaf))
                 return leaf
         return None
+
+    def _has_run(self, statement: ast.stmt, at: ast.AST) -> bool:
+        """Whether an import has surely run before `at`: at the top level, or in the same function and under no condition."""
+        source = self.source
+        if source.parent(statement) is source.tree:
+            inside = source.scope(at) is not source.scope_root
+            return not (guards.runs_too_late(source, statement, at) if inside else statement.lineno > getattr(at, "lineno", 0))
+        around = {a for a in source.ancestors(at) if isinstance(a, (ast.FunctionDef, ast.AsyncFunctionDef))}
+        if source.scope(statement).node not in around or any(isinstance(a, ast.Try) for a in source.ancestors(statement)):
+            return False
+        return statement.lineno <= getattr(at, "lineno", 0) and guards.condition_holds(source, statement, at)
 
     def _as_imported(self, qualified: str, at: ast.AST, old: Binding) -> str | None:
         """The bare name, in a file without ``import jax`` that took the old one with ``from``, if it speaks for itself."""
@@ -235,8 +245,20 @@ class Speller:
             return True
         if hasattr(builtins, local):
             return False
-        # a name that is read but bound nowhere (a builtin, a star import) must not start to mean something else
-        return not any(self.source.lookup(local, self.source.scope(n))[1] is None for n in self.source.by_id.get(local, ()))
+        return not any(self._is_captured(node, held, target) for node in self.source.by_id.get(local, ()))
+
+    def _is_captured(self, node: ast.Name, held: str, target: Scope) -> bool:
+        """Whether a use, of a builtin or a star import or of a name from further out, would start to mean something else."""
+        scope: Scope | None = self.source.scope(node)
+        bindings, holder = self.source.lookup(node.id, scope) if scope is not None else ([], None)
+        if holder is None:
+            return True
+        while scope is not None and scope is not target:
+            if scope is holder:
+                return False  # an inner scope has its own
+            scope = scope.parent
+        same = all(b.kind == "import" and b.qualified in (held, held.partition(".")[0]) for b in bindings)
+        return scope is target and not same
 
     def _add(self, statement: str, local: str, held: str, at: ast.AST, old: Binding | None) -> None:
         anchor = old.statement if old is not None and isinstance(old.statement, _IMPORTS) else None

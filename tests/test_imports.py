@@ -1,0 +1,47 @@
+"""Where a new name comes from: a `from` import that has run gains it, if nothing else of that name is meant there."""
+
+from __future__ import annotations
+
+import pytest
+
+from jaxmigrate.testing import rewritten
+
+INSIDE = {
+    "function": (
+        "def f(x):\n    from jax.numpy import row_stack, sum\n    return row_stack(x) + sum(x)\n",
+        "def f(x):\n    from jax.numpy import sum, vstack\n    return vstack(x) + sum(x)\n",
+    ),
+    "inner_function": (
+        "def f(x):\n    from jax.numpy import row_stack\n    return lambda y: row_stack(y)\n",
+        "def f(x):\n    from jax.numpy import vstack\n    return lambda y: vstack(y)\n",
+    ),
+    "method": (
+        "class A:\n    def f(self):\n        from jax.numpy import trapz\n        return trapz(self.y)\n",
+        "class A:\n    def f(self):\n        from jax.numpy import trapezoid\n        return trapezoid(self.y)\n",
+    ),
+    "arm": (
+        "def f(x):\n    if x:\n        from jax.tree_util import tree_multimap\n        tree_multimap(x)\n",
+        "def f(x):\n    if x:\n        from jax.tree_util import tree_map\n        tree_map(x)\n",
+    ),
+    "own_function_of_the_name_is_called_there": (
+        "def vstack(x): ...\ndef f(x):\n    from jax.numpy import row_stack\n    return row_stack(x) + vstack(x)\n",
+        "def vstack(x): ...\ndef f(x):\n    import jax\n    return jax.numpy.vstack(x) + vstack(x)\n",
+    ),
+    "own_variable_of_the_name": (
+        "def f(x, vstack):\n    from jax.numpy import row_stack\n    return row_stack(x)\n",
+        "def f(x, vstack):\n    import jax\n    return jax.numpy.vstack(x)\n",
+    ),
+    "under_a_condition_that_does_not_hold_everywhere": (
+        "def f(x):\n    for y in x:\n        from jax.numpy import row_stack\n    return row_stack(x)\n",
+        "def f(x):\n    for y in x:\n        import jax\n    return jax.numpy.vstack(x)\n",
+    ),
+    "inside_a_try": (
+        "def f(x):\n    try:\n        from jax.numpy import row_stack\n    finally:\n        g()\n    return row_stack(x)\n",
+        "def f(x):\n    try:\n        import jax\n    finally:\n        g()\n    return jax.numpy.vstack(x)\n",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "after"), INSIDE.values(), ids=INSIDE)
+def test_an_import_inside_a_function(before: str, after: str) -> None:
+    rewritten(before, after)
