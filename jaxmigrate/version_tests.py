@@ -120,6 +120,9 @@ def _value(source: Source, node: ast.expr) -> Value | None:
         return numbers if len(numbers) == len(elements) > 0 else None
     if isinstance(node, ast.Subscript):
         return _subscript(source, node)
+    if isinstance(node, ast.IfExp):
+        arms = _value(source, node.body), _value(source, node.orelse)
+        return arms[0] if arms[0] == arms[1] else None
     return _call(source, node) if isinstance(node, ast.Call) else _constant(node)
 
 

@@ -312,6 +312,8 @@ UNGUARDED = [
     "import jax.numpy as jnp, jax\ndef f():\n    if x:\n        return jax.Array\n    return jnp.DeviceArray",
     "import jax.numpy as jnp\nif x:\n    T = jnp.DeviceArray",
     "import jax.numpy as jnp, jax\nif jax.__version_info__ >= (0, 3):\n    T = jnp.DeviceArray",
+    "import jax.numpy as jnp, jax\nV = jax.__version_info__ if hasattr(jax, '__version_info__') else "
+    "tuple(map(int, jax.__version__.split('.')))\nif V >= (0, 3):\n    T = jnp.DeviceArray",
     "import jax.numpy as jnp, jax\nfrom packaging.version import parse as V\nif V('0.3') < V(jax.__version__):\n    T = jnp.DeviceArray",
     "import jax.numpy as jnp, jax\nif Version('0.3') <= Version(jax.__version__):\n    T = jnp.DeviceArray",
     "import jax.numpy as jnp, jax\nif parse(jax.__version__) < parse('0.3'):\n    T = 1\nelse:\n    T = jnp.DeviceArray",

@@ -35,10 +35,11 @@ def build(tmp_path: Path) -> Build:
         ("src/r/c.py", ("r.c", False)),
         ("script.py", ("script", False)),
         ("p/data/notes.py", ("notes", False)),
+        pytest.param("p/data/jax/ffi.py", ("data.jax.ffi", False), id="not-jax-itself"),
     ],
 )
 def test_module_name_follows_the_chain_of_init_files(tmp_path: Path, path: str, name: tuple[str, bool]) -> None:
-    for file in ("p/__init__.py", "p/q/__init__.py", "src/r/__init__.py"):
+    for file in ("p/__init__.py", "p/q/__init__.py", "src/r/__init__.py", "p/data/jax/__init__.py"):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).touch()
     assert module_name(str(tmp_path / path)) == name
