@@ -35,10 +35,17 @@ def _moveaxis(site: NameSite) -> Reports:
     return None
 
 
+def _not_mapped(site: NameSite) -> Reports:
+    """It was None in every release."""
+    return Rewrite("jax.interpreters.batching.not_mapped was None", SAFE, (site.replace("None"),))
+
+
 _MOVES = {old: new for old, new in history().moves("jax-interpreters").items() if old not in _MODULES}
 _MOVEAXIS = "jax.interpreters.batching.moveaxis"
+_NOT_MAPPED = "jax.interpreters.batching.not_mapped"
 codemod.rename({old: new for old, new in _MOVES.items() if old != _MOVEAXIS})
 codemod.rename({_MOVEAXIS: "jax.numpy.moveaxis"}, handler=_moveaxis)
+codemod.name_(_NOT_MAPPED)(_not_mapped)
 for _old, _new in _MODULES.items():
     codemod.rename({_old: _new}, handler=member_moves(_new))
 

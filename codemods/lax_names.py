@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from jaxmigrate.codemod import REVIEW, SAFE, CallSite, Codemod, EditCall, Reports, Rewrite, Template
 from jaxmigrate.registry import history
-from jaxmigrate_codemods._calls import argument, no_common_spelling, passed_on
+from jaxmigrate_codemods._calls import argument, no_common_spelling, passed_on, renamed_partial
 
 codemod = Codemod(
     "lax-names",
@@ -41,9 +41,13 @@ def pvary(site: CallSite) -> Reports:
     if why := no_common_spelling(site, "jax.lax.pcast"):
         return site.manual(why)
     if site.partial:
-        return site.manual('jax.lax.pvary(x, axes) is jax.lax.pcast(x, axes, to="varying")')
-    edit = EditCall(site.node, Template("{jax.lax.pcast}"), append=(("to", Template('"varying"')),))
+        edit = renamed_partial(site, "jax.lax.pcast", to='"varying"')
+    else:
+        edit = EditCall(site.node, Template("{jax.lax.pcast}"), append=(("to", Template('"varying"')),))
     return Rewrite('jax.lax.pvary(x, axes) is jax.lax.pcast(x, axes, to="varying")', SAFE, (edit,))
 
 
-passed_on(codemod, {"jax.lax.pvary": '{functools.partial}({jax.lax.pcast}, to="varying")'})
+passed_on(
+    codemod,
+    {"jax.lax.pvary": '{functools.partial}({jax.lax.pcast}, to="varying")', "jax.lax.tie_in": "lambda x, y: y"},
+)

@@ -199,7 +199,7 @@ def _replaced(scope: str, old: Sequence[_Piece], new: Sequence[_Piece]) -> Itera
     only_old, only_new = _different((u for p in old for u in p.uses), (u for p in new for u in p.uses))
     if only_old and only_new:  # else one side has more code
         yield Disagreement(scope, only_old, only_new)
-    elif any(u.gone for u in (*only_old, *only_new)) and len(old) == len(new):
+    elif any(u.gone for u in only_old) and len(old) == len(new):
         for left, right in zip(old, new, strict=True):
             if SequenceMatcher(None, left.skeleton, right.skeleton).quick_ratio() >= _ALIKE:
                 kept = [tuple(u for u in uses if u.gone) for uses in _different(left.uses, right.uses)]

@@ -48,6 +48,12 @@ def test_unchanged(source: str) -> None:
             "import jax.numpy as jnp\njnp.moveaxis(x, 0, 1)\n",
             id="moveaxis",
         ),
+        pytest.param(
+            "from jax.interpreters import batching\nfrom jax.interpreters.batching import not_mapped\n"
+            "a = b is batching.not_mapped\nc = x, not_mapped\nbatching.fancy_primitive_batchers\n",
+            "from jax.interpreters import batching\na = b is None\nc = x, None\nbatching.fancy_primitive_batchers\n",
+            id="not-mapped",
+        ),
     ],
 )
 def test_rewritten(before: str, after: str) -> None:

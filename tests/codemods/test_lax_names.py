@@ -35,12 +35,23 @@ def test_unchanged(source: str) -> None:
         ("-lax.tie_in(x, a + b)", "-(a + b)"),
         ("lax.tie_in(y=a, x=b)", "a"),
         ("lax.pvary(x, ('i', 'j'))", "lax.pcast(x, ('i', 'j'), to=\"varying\")"),
+        ("partial(lax.pvary, axis_name='i')", "partial(lax.pcast, axis_name='i', to=\"varying\")"),
         ("lax.lax.add_p", "lax.add_p"),
         ("lax.lax_control_flow.scan(f, c, xs)", "lax.scan(f, c, xs)"),
     ],
 )
 def test_rewritten(before: str, after: str) -> None:
-    rewritten(f"from jax import lax\ny = lax.abs({before})\n", f"from jax import lax\ny = lax.abs({after})\n", select=SELECT)
+    head = "from functools import partial\nfrom jax import lax\n"
+    rewritten(f"{head}y = lax.abs({before})\n", f"{head}y = lax.abs({after})\n", select=SELECT)
+
+
+def test_partials_and_values() -> None:
+    head = "from functools import partial\nfrom jax import lax\n"
+    rewritten(
+        f"{head}y = partial(lax.pvary, axis_name='i')\nz = reduce(lax.tie_in, xs)\n",
+        f"{head}y = partial(lax.pcast, axis_name='i', to=\"varying\")\nz = reduce(lambda x, y: y, xs)\n",
+        select=SELECT,
+    )
 
 
 def test_modules_of_the_standard_library_are_imported() -> None:
