@@ -190,16 +190,25 @@ def device_array_types(site: NameSite) -> Reports:
 
 
 @codemod.file
+@codemod.only_where(*_MODULES)
 def module_that_is_gone(site: FileSite) -> Iterator[Manual]:
     """``from jax.lib import xla_extension`` fails, however carefully what it binds is asked for its members afterwards."""
     source = site.source
     for statement in source.imports:
         module = f"{statement.module}." if isinstance(statement, ast.ImportFrom) else ""
         for name in (f"{module}{a.name}" for a in statement.names):
-            if name in _MODULES and source.names(name) and not source.guard(statement) and not _is_tried(source, statement):
+            uses = source.names(name) if name in _MODULES else []
+            quiet = uses and all(source.guard(use) or _is_asked(source, use) for use in uses)
+            if quiet and not source.guard(statement) and not _is_tried(source, statement):
                 yield site.manual(
                     f"{name} cannot be imported any more: take what you need from jax, or from jax.extend", statement
                 )
+
+
+def _is_asked(source: Source, node: ast.expr) -> bool:
+    """Whether the module is only asked for a name: ``hasattr(xla_extension, "DeviceArray")``."""
+    call = source.parent(node)
+    return isinstance(call, ast.Call) and getattr(call.func, "id", "") in ("hasattr", "getattr")
 
 
 def _is_tried(source: Source, statement: ast.stmt) -> bool:

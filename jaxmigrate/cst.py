@@ -391,6 +391,12 @@ def remove_from_import(text: str, remove: Callable[[ImportName], bool]) -> str:
         kept[-1] = last
         changes = {"rpar": closing} if closing is not None else {}
     changed = node.with_changes(names=kept, **changes)
+    result = code(statement.with_changes(body=[changed, *statement.body[1:]])).rstrip("\n")
+    shrunk = "\n" in text and "#" not in result and ("\n" not in result or len(kept) == 1)
+    if not shrunk or not isinstance(changed, libcst.ImportFrom) or changed.lpar is None:
+        return result
+    bare = [*kept[:-1], kept[-1].with_changes(comma=libcst.MaybeSentinel.DEFAULT)]
+    changed = changed.with_changes(lpar=None, rpar=None, names=bare)
     return code(statement.with_changes(body=[changed, *statement.body[1:]])).rstrip("\n")
 
 

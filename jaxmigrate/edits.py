@@ -153,9 +153,9 @@ class Renderer:
         return texts[0] if single else cst.keep_elements(self._segment(change.node), keep, values)
 
     def _may_unwrap(self, node: ast.expr) -> bool:
-        """Whether a tuple of one type may become the type itself: as the class argument of isinstance and issubclass."""
+        """Whether a tuple of one type may become the type itself: what is caught, or asked for by isinstance and issubclass."""
         parent = self.source.parent(node)
-        return (
+        return isinstance(parent, ast.ExceptHandler) or (
             isinstance(node, ast.Tuple)
             and isinstance(parent, ast.Call)
             and isinstance(parent.func, ast.Name)

@@ -16,6 +16,8 @@ from jaxmigrate.model import Splice
 from jaxmigrate.names import Binding, NameError_, Scope, Source
 
 _ALIASES = {"numpy": ("np", "onp"), "jax.numpy": ("jnp",), "jax": ("jax",)}
+_LONGEST, _LONGEST_AS_IT_WAS = 100, 120
+"""An import line longer than this is broken up, and one that takes the place of a single line."""
 _IMPORTS = (ast.Import, ast.ImportFrom)
 
 
@@ -498,16 +500,28 @@ def render_move(source: Source, change: MoveImport, newline: str) -> list[Splice
     text = source.unix(start, end)
     gone_names = {(a.name, a.asname) for a in node.names if id(a) in gone}
     kept = remove_from_import(text, lambda n: (n.name.replace(" ", ""), n.asname) in gone_names)
-    return [Splice(start, end, _join(source, node, [kept.replace("\n", newline), *new], newline))]
+    return [Splice(start, end, _join(source, node, new, newline, kept.replace("\n", newline)))]
 
 
-def _join(source: Source, node: ast.stmt, statements: list[str], newline: str) -> str:
+def _join(source: Source, node: ast.stmt, new: list[str], newline: str, kept: str = "") -> str:
+    """The statements that take the place of one, behind what is `kept` of it."""
     start = source.span(node)[0]
     begin = line_start(source.utf8, start)
     indent = source.utf8[begin:start].decode("utf-8")
+    first = [kept] if kept else []
     if indent.strip(" \t\x0c"):
-        return "; ".join(statements)
-    return (newline + indent.replace("\x0c", "")).join(statements)
+        return "; ".join([*first, *new])
+    line = newline + indent.replace("\x0c", "")
+    longest = (_LONGEST_AS_IT_WAS if node.lineno == node.end_lineno else _LONGEST) - len(indent)
+    return line.join([*first, *(_broken(statement, longest).replace("\n", line) for statement in new)])
+
+
+def _broken(statement: str, longest: int) -> str:
+    """A ``from`` import, in brackets over several lines where one would be too long."""
+    head, imports, names = statement.partition(" import ")
+    if len(statement) <= longest or not imports or "," not in names:
+        return statement
+    return "\n".join([f"{head} import (", *(f"    {name}," for name in names.split(", ")), ")"])
 
 
 def _new_statements(change: MoveImport) -> list[str]:

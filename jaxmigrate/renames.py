@@ -23,6 +23,10 @@ _LOOKS_UP = re.compile(r"patch|import|locate|resolve|setattr|delattr", re.IGNORE
 """Callees that look an object up by a dotted path."""
 
 
+_UNRECORDED = ("jaxlib.", "jax._src.")
+"""Where no record tells what a release had; what moves from there was there in all releases before its successor."""
+
+
 @dataclass(slots=True, eq=False)
 class Proposal:
     """A finding in the making: what a codemod said about a place, with the changes still to be rendered."""
@@ -117,7 +121,7 @@ def _no_common_spelling(source: Source, move: Move, target: Version) -> str:
     if since is None or since <= target:
         return ""
     old = source.facts.history.entry(move.old)
-    if old is None or not old.at(target):
+    if not old.at(target) if old is not None else not move.old.startswith(_UNRECORDED):
         return ""
     return f"{move.old} is {move.new} now, but that came with JAX {since}, after the target {target}: choose by version"
 
@@ -306,6 +310,8 @@ def _may_shrink(source: Source, container: ast.Tuple | ast.List | ast.Set) -> bo
         return len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name) and not _is_counted(source, parent.targets[0])
     if isinstance(container, ast.Tuple) and isinstance(parent, ast.Call):
         return values.role(source, container.elts[0]) in ("isinstance", "issubclass")
+    if isinstance(parent, ast.ExceptHandler):
+        return True
     return isinstance(parent, ast.Compare) and values.role(source, container.elts[0]) == "type-compare"
 
 

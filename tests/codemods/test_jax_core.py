@@ -120,3 +120,12 @@ def test_functions_imported_as_builtins_come_from_elsewhere() -> None:
         "x = map(f, y), zip(x, y)\n"
     )
     rewritten(before, after, select=SELECT)
+
+
+def test_import_that_shrinks_to_a_line_loses_its_brackets_and_a_long_one_gets_some() -> None:
+    names = ["ClosedJaxpr", "Jaxpr", "JaxprEqn", "JaxprTypeError", "Literal", "Primitive", "Var", "jaxpr_as_fun"]
+    lines = "".join(f"    {name},\n" for name in names)
+    rewritten(
+        f"from jax.core import (eval_jaxpr,\n{lines})\nprint(eval_jaxpr, {', '.join(names)})\n",
+        f"from jax.core import eval_jaxpr\nfrom jax.extend.core import (\n{lines})\nprint(eval_jaxpr, {', '.join(names)})\n",
+    )

@@ -94,3 +94,24 @@ def test_the_home_of_backends_is_younger_than_the_target() -> None:
 
 def test_a_member_without_a_home_is_reported() -> None:
     unchanged("import jax\njax.lib.xla_bridge.make_c_api_client()\n", select=SELECT, findings=["no public successor"])
+
+
+def test_an_error_caught_under_several_names_is_caught_once() -> None:
+    rewritten(
+        "import jax\nimport jaxlib\ntry: f()\nexcept (jaxlib.xla_extension.XlaRuntimeError, jax.lib.xla_extension.XlaRuntimeError): g()\n",
+        "import jax\ntry: f()\nexcept jax.errors.JaxRuntimeError: g()\n",
+    )
+    rewritten(
+        "from jaxlib.xla_extension import XlaRuntimeError\nimport jax\ntry: f()\n"
+        "except (ValueError, XlaRuntimeError, jax.lib.xla_extension.XlaRuntimeError): g()\n",
+        "import jax\ntry: f()\nexcept (ValueError, jax.errors.JaxRuntimeError): g()\n",
+    )
+
+
+def test_what_jaxlib_gave_stays_for_a_target_without_its_successor() -> None:
+    source = "import jax\nfrom jaxlib.xla_extension import XlaRuntimeError\ntry: f()\nexcept XlaRuntimeError: jax.jit\n"
+    unchanged(source, target="0.4.30", select="jax-lib", findings=["line 4", "choose by version"])
+
+
+def test_a_module_of_jaxlib_that_is_gone_is_told_once() -> None:
+    unchanged("import jaxlib.xla_extension\njaxlib.xla_extension.Foo\n", findings=1)
