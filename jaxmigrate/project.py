@@ -33,6 +33,8 @@ _PATCH = re.compile(rb"^[ \t]*([A-Za-z_]\w*)((?:\.\w+)+)[ \t]*=(?!=)|\bsetattr\(
 _WORD = re.compile(rb"\w+")
 _COMMENT = re.compile(rb"#[^\n]*")
 _NEVER_OURS = sys.stdlib_module_names | {"jax", "jaxlib", "numpy", "scipy"}
+_PASSED_ON = {"jax", *(f"jax.{name}" for name in ("numpy", "lax", "random", "nn", "scipy", "tree_util", "core", "experimental"))}
+"""Modules that a project may hand to its own modules from one place, to choose between libraries say."""
 _PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
 _SOURCE_FOLDERS = ("src", "lib", "python")
 _FAR = 500
@@ -142,6 +144,7 @@ class Indexer:
         named = {i.local: i.qualified for i in imports if i.local} | {"jax": "jax"}
         named |= {alias: _join(named[first], rest) for alias, first, rest in _top_aliases(data) if first in named}
         self._note(name, {n for n, q in named.items() if q.startswith("jax.") and self._matters(_bytes(q))})
+        self._note(name, set(_handed_on(data, imports)))
         self._patched |= {q for q in _patches(data, named) if q.startswith("jax.")}
         self._passed[name] = [
             (local, *qualified.rpartition(".")[::2]) for local, qualified in named.items() if _root(qualified) not in _NEVER_OURS
@@ -282,7 +285,8 @@ class Indexer:
 
     def _exports(self) -> dict[str, dict[str, str]]:
         """Module -> name -> qualified name of the JAX object behind it, of modules others import from, followed through them."""
-        imported = {taken.module for taken in self._taken}
+        imported = {name for taken in self._taken for name in (taken.module, f"{taken.module}.{taken.name}")}
+        imported |= {module for _, module in self._aliases}
         modules = {
             name: _module(self._read(path), *self.names.of(path)) for name, path in self._paths.items() if name in imported
         }
@@ -352,6 +356,13 @@ def _follow(module: _Module, name: str, found: dict[str, dict[str, str]]) -> Non
         source, _, leaf = qualified.rpartition(".")
         if local not in own and leaf in found.get(source, ()):
             own[local] = found[source][leaf]
+
+
+def _handed_on(data: bytes, imports: list[_Import]) -> Iterator[str]:
+    """Modules of the library that a module imports without using them itself: others take them from there."""
+    found = {i.local or i.module for i in imports if i.qualified in _PASSED_ON and not i.indented}
+    rest = _IMPORT.sub(b"", _FROM.sub(b"", data)) if found else b""
+    return (name for name in found if name.isidentifier() and _bytes(f"{name}.") not in rest)
 
 
 def _lines(data: bytes) -> bytes:

@@ -207,3 +207,23 @@ def test_names_assigned_from_jax_are_passed_on_too(tmp_path: Path) -> None:
 def test_names_of_the_library_that_a_module_assigns_are_known(build: Build) -> None:
     text = "import jax\nfrom jax import core as c\njax.new = 1\nif x:\n    c.other = 2\nsetattr(jax.nn, 'third', f)\nx.y = 3\njax.no == 4\n"
     assert build({"a.py": text}).patched == {"jax.new", "jax.core.other", "jax.nn.third"}
+
+
+def test_modules_that_are_only_passed_on_are_followed(tmp_path: Path) -> None:
+    files = {
+        "setup.py": "",
+        "p/__init__.py": "",
+        "p/compat.py": "import jax\nimport jax.numpy as jnp\nfrom jax import lax\n\nzero = lax.zeros\n",
+        "p/a.py": "from .compat import jnp as np\n",
+        "p/b.py": "from . import compat\ncompat.jax.f()\n",
+        "p/c.py": "import p.compat\np.compat.jnp.f()\n",
+        "p/d.py": "from .compat import zero\n",
+        "p/e.py": "from .compat import lax\n",
+    }
+    assert takers(tmp_path, files, {"p/compat.py"}) == {"p/a.py", "p/b.py", "p/c.py"}
+
+
+@pytest.mark.parametrize("taken", ["from . import compat\n", "import p.compat\n", "from p import compat as c\n"])
+def test_what_a_module_that_is_imported_as_a_whole_exports_is_known(build: Build, taken: str) -> None:
+    files = {"p/__init__.py": "", "p/compat.py": "import jax\nimport jax.numpy as jnp\n", "p/user.py": taken}
+    assert build(files).exports == {"p.compat": {"jax": "jax", "jnp": "jax.numpy"}}
