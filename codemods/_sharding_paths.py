@@ -44,7 +44,10 @@ MOVES: dict[str, tuple[str, ...]] = {
 GSPMD = (*_at("OpShardingSharding", "jax.sharding", _EARLY, _PJIT, _SRC), *_at("GSPMDSharding", "jax.sharding", _SRC))
 """Public in jax.sharding from 0.4.5 to 0.6.2, and in jax.extend.sharding from 0.7.0: only recent targets can have it."""
 
-_XMAP = "xmap left JAX in 0.4.31: write it with jax.shard_map, or with jax.vmap and shardings"
+_XMAP = (
+    "xmap left JAX in 0.4.31: write it with jax.shard_map, or with jax.vmap and shardings "
+    "(docs.jax.dev/en/latest/notebooks/shard_map.html)"
+)
 _AUTO = "AUTO has no public name any more: leave the sharding unspecified, or give one"
 _LEFT_OUT = "_UNSPECIFIED is private now: leave the argument out, or say what is meant"
 _IS_LEFT_OUT = "_is_unspecified went with _UNSPECIFIED: let None, or a missing argument, stand for what is not specified"

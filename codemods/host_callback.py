@@ -52,14 +52,16 @@ codemod = Codemod(
 )
 
 _VALUE = "{name} is passed on here: {advice}"
+_PAGE = "docs.jax.dev/en/latest/external-callbacks.html"
 _TAP_ADVICE = (
-    "jax.debug.callback(f, x, ordered=True) calls f(x) for its effect and returns None; f has no second parameter for transforms"
+    "jax.debug.callback(f, x, ordered=True) calls f(x) for its effect and returns None; f has no second parameter for transforms "
+    f"({_PAGE})"
 )
 _CALL_ADVICE = (
     "io_callback(f, shape, x, ordered=True) calls f(x) for its result and its effects, jax.pure_callback(f, shape, x) "
-    "for its result alone"
+    f"for its result alone ({_PAGE})"
 )
-_PRINT_ADVICE = 'jax.debug.print("{}", x) prints x and returns None'
+_PRINT_ADVICE = f'jax.debug.print("{{}}", x) prints x and returns None ({_PAGE})'
 _DEVICE = (
     "no callback is told its device any more: hand over what tells it, such as jax.lax.axis_index of the mapped axis, "
     "as a part of the argument"

@@ -21,7 +21,7 @@ codemod = Codemod(
 _GONE = ("jax.interpreters.xla", "jax._src.device_array", "jaxlib.xla_extension", "DeviceArray", "_reconstruct_array")
 _ADVICE = (
     "pickles written by an old JAX name classes and functions that are gone: load them with the JAX that wrote them, and keep "
-    "the arrays by numpy.save, or orbax, which no release of JAX can break"
+    "the arrays by numpy.save, or orbax, which no release of JAX can break (orbax.readthedocs.io)"
 )
 _MODULES = ("jax.interpreters.xla", "jax._src.device_array", "jaxlib.xla_extension")
 _CLASSES = ("DeviceArray", "_DeviceArray", "Buffer")

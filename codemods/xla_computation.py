@@ -41,7 +41,10 @@ _PARAMETERS = (
     "fun", "static_argnums", "axis_env", "in_parts", "out_parts", "backend", "tuple_args", "instantiate_const_outputs",
     "return_shape", "donate_argnums",
 )  # fmt: skip
-_ADVICE = 'jax.jit(f).lower(*args).compiler_ir("hlo") gives the program of f, and its out_info the shape of the result'
+_ADVICE = (
+    'jax.jit(f).lower(*args).compiler_ir("hlo") gives the program of f, and its out_info the shape of the result '
+    "(docs.jax.dev/en/latest/aot.html)"
+)
 _DIFFERS = (
     "the program is lowered ahead of time: a single result is no longer wrapped in a tuple at its ROOT, and the module and its "
     "parameters are named after f"

@@ -42,7 +42,7 @@ codemod = Codemod(
 _BESIDE = "the lowering that is registered for {primitive} in this file is what JAX uses: its translation to XLA goes"
 _ADVICE = (
     "{register}({primitive}, rule{platform}), where the rule takes (ctx, *values) and builds StableHLO; mlir.lower_fun(f, "
-    "multiple_results=..) makes one of a function of JAX"
+    "multiple_results=..) makes one of a function of JAX (docs.jax.dev/en/latest/jax-primitives.html)"
 )
 
 
