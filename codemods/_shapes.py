@@ -21,6 +21,9 @@ _SHAPED = {
        ("uniform", "normal", "randint", "laplace", "gumbel", "cauchy", "logistic", "rademacher", "exponential", "bits")},
     "jax.random.bernoulli": 2,
     "jax.random.truncated_normal": 3,
+    "jax.random.gamma": 2,
+    "jax.random.poisson": 2,
+    "jax.random.beta": 3,
 }  # fmt: skip
 """Function -> position of its parameter `shape`."""
 
@@ -106,9 +109,20 @@ def _reduced(before: Shape | None, call: ast.Call, position: int) -> Shape | Non
         if keep is None or is_constant(keep, False):
             return ()
         return (1,) * len(before) if before is not None and is_constant(keep, True) else None
-    if before is None or not isinstance(axis, ast.Constant) or not isinstance(axis.value, int) or keep is not None:
+    number = _integer(axis)
+    if not before or number is None or not (keep is None or is_constant(keep, True) or is_constant(keep, False)):
         return None
-    return tuple(n for i, n in enumerate(before) if i != axis.value % len(before)) if before else None
+    at = number % len(before)
+    if is_constant(keep, True):
+        return tuple(1 if i == at else n for i, n in enumerate(before))
+    return tuple(n for i, n in enumerate(before) if i != at)
+
+
+def _integer(node: ast.expr) -> int | None:
+    """A number that is written, also a negative one."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+        return -node.operand.value if type(node.operand.value) is int else None
+    return node.value if isinstance(node, ast.Constant) and type(node.value) is int else None
 
 
 def _indexed(source: Source, node: ast.Subscript, depth: int) -> Shape | None:

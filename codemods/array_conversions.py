@@ -6,6 +6,7 @@ https://docs.jax.dev/en/latest/changelog.html (0.4.24, 0.4.25, 0.4.36)
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,61 @@ def mathematics(site: NameSite) -> Reports:
     if not _is_one(site.source, call.args[0]):
         return None
     return Rewrite(_ONE, REVIEW, (site.replace("{x}.item()", call.args[0], x=call.args[0]),), call)
+
+
+@codemod.file
+@before("0.4.25")
+def implied(site: FileSite) -> Iterator[Report]:
+    """``"%.3f" % x`` and ``a[i] = x`` with an array of NumPy ask for a number too."""
+    for node in ast.walk(site.node):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
+            yield from _formatted(site, node)
+        elif isinstance(node, ast.Assign) and _is_element(site.source, node.targets[0]) and _is_one(site.source, node.value):
+            yield Rewrite(_ONE, REVIEW, (site.replace("{x}.item()", node.value, x=node.value),), node)
+
+
+def _formatted(site: FileSite, node: ast.BinOp) -> Iterator[Report]:
+    """The numbers of a format that does not take text."""
+    text = node.left.value if isinstance(node.left, ast.Constant) else None
+    if not isinstance(text, str):
+        return
+    kinds = [k for k in re.findall(r"%[-+ #0]*[\d.]*([a-zA-Z%])", text) if k != "%"]
+    values = node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
+    if len(kinds) != len(values):
+        return
+    for kind, value in zip(kinds, values, strict=True):
+        if kind in "dieEfFgGoxX" and _is_one(site.source, value):
+            yield Rewrite(_ONE, REVIEW, (site.replace("{x}.item()", value, x=value),), node)
+
+
+def _is_element(source: Source, target: ast.expr) -> bool:
+    """Whether one number of a flat array of NumPy is set."""
+    if not isinstance(target, ast.Subscript):
+        return False
+    made = source.value_of(target.value)
+    if not isinstance(made, ast.Call) or source.resolve(made.func) not in ("numpy.zeros", "numpy.ones", "numpy.empty"):
+        return False
+    size = made.args[0] if made.args else None
+    flat = isinstance(size, (ast.Constant, ast.Name)) or (isinstance(size, ast.Call) and getattr(size.func, "id", "") == "len")
+    index = target.slice
+    counted = isinstance(index, ast.Constant) and type(index.value) is int
+    return (
+        flat
+        and not isinstance(source.value_of(size) if size else None, (ast.Tuple, ast.List))
+        and (counted or (isinstance(index, ast.Name) and _counts(source, index)))
+    )
+
+
+def _counts(source: Source, name: ast.Name) -> bool:
+    """Whether a name is the variable of a loop over range, or the first of one over enumerate."""
+    for loop in source.ancestors(name):
+        if not isinstance(loop, ast.For) or not isinstance(loop.iter, ast.Call):
+            continue
+        called = getattr(loop.iter.func, "id", "")
+        target = loop.target.elts[0] if isinstance(loop.target, ast.Tuple) and called == "enumerate" else loop.target
+        if called in ("range", "enumerate") and isinstance(target, ast.Name) and target.id == name.id:
+            return True
+    return False
 
 
 def _is_one(source: Source, node: ast.expr) -> bool:

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from jaxmigrate.codemod import REVIEW, UNSAFE, CallSite, Codemod, EditCall, InsertBefore, Reports, Rewrite, Template
+from jaxmigrate.codemod import REVIEW, UNSAFE, CallSite, Codemod, EditCall, InsertBefore, Report, Reports, Rewrite, Template
 
 from ._changes import before, builtin_calls, elements
 
@@ -80,6 +80,28 @@ def _numpy_tests(source: Source, function: ast.FunctionDef | ast.Lambda) -> Iter
 
 
 _ARRAYS = {"jax.Array", "jax.numpy.ndarray"}
+
+
+_NUMPY_ONLY = frozenset({
+    "ctypes", "data", "dump", "dumps", "flags", "getfield", "newbyteorder", "strides", "tofile", "tostring",
+})  # fmt: skip
+"""What an array of NumPy has and a jax.Array lacks, of what leaves it as it is: those given were not writable."""
+
+
+@codemod.call(*_CALLBACKS)
+@before("0.4.27")
+def members(site: CallSite) -> Iterator[Report]:
+    """A callback that asks its argument for what only an array of NumPy has; once for an argument."""
+    source, function = site.source, _function(site)
+    parameters = {a.arg for a in (*function.args.posonlyargs, *function.args.args)} if function is not None else set()
+    for name in sorted(parameters):
+        nodes = [n for n in source.by_id.get(name, ()) if source.function(n) is function]
+        asked = [a for n in nodes if isinstance(a := source.parent(n), ast.Attribute) and a.attr in _NUMPY_ONLY]
+        if not asked or any(isinstance(n.ctx, ast.Store) for n in nodes):
+            continue
+        changes = tuple(site.replace("{numpy.asarray}({x})", a.value, x=a.value) for a in asked)
+        message = f"a host callback is given a jax.Array since 0.4.27, which has no {asked[0].attr}"
+        yield Rewrite(message, REVIEW, changes, asked[0])
 
 
 def _is_only_callback(source: Source, function: ast.FunctionDef) -> bool:

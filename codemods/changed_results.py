@@ -1,6 +1,6 @@
 """Functions of jax.numpy and jax.scipy whose results have another shape, dtype or value today.
 
-https://docs.jax.dev/en/latest/changelog.html (0.3.8, 0.4.24, 0.4.31, 0.4.36, 0.5.0, 0.10.0)
+https://docs.jax.dev/en/latest/changelog.html (0.2.9, 0.2.21, 0.3.5, 0.3.8, 0.4.24 to 0.4.36, 0.5.0, 0.10.0)
 """
 
 from __future__ import annotations
@@ -8,10 +8,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from jaxmigrate.codemod import REVIEW, UNSAFE, CallSite, Codemod, EditCall, FileSite, Reports, Rewrite, Template
+from jaxmigrate.codemod import REVIEW, UNSAFE, AttributeSite, CallSite, Codemod, EditCall, FileSite, Reports, Rewrite, Template
 from jaxmigrate.model import Severity
 
-from ._changes import argument, before, has_star, is_constant, lines
+from ._arrays import VALUE_TYPES
+from ._changes import argument, before, has_star, is_constant, kind, lines
 from ._shapes import rank
 from .stricter_arguments import is_complex
 
@@ -219,4 +220,102 @@ def contraction_order(site: CallSite) -> Reports:
         UNSAFE,
         (change,),
         severity=Severity.LOW,
+    )
+
+
+@codemod.call("jax.numpy.isscalar")
+@before("0.4.35")
+def scalars(site: CallSite) -> Reports:
+    """Arrays without dimensions were none, unless their type was weak."""
+    if site.partial or len(site.node.args) != 1 or isinstance(site.source.value_of(site.node.args[0]), ast.Constant):
+        return None
+    if rank(site.source, site.node.args[0]):
+        return None
+    return site.manual(
+        "isscalar is True for every array without dimensions since 0.4.35, and was False for those with a type of their own, "
+        "such as jnp.float32(1): numpy.isscalar is False for all arrays",
+        severity=Severity.LOW,
+    )
+
+
+@codemod.attribute("astype")
+@before("0.4.27")
+def complex_truth(site: AttributeSite) -> Reports:
+    """Only the real part of a complex number was asked whether it is zero."""
+    call = site.call()
+    if call is None or not call.args or not is_complex(site.source, site.value):
+        return None
+    dtype = call.args[0]
+    name = dtype.id if isinstance(dtype, ast.Name) else (site.source.resolve(dtype) or "").rpartition(".")[2]
+    if name not in ("bool", "bool_"):
+        return None
+    change = site.replace("{x}.real", site.value, x=site.value)
+    return Rewrite(
+        "a complex number is True unless both parts are zero since 0.4.27; only the real part counted", REVIEW, (change,)
+    )
+
+
+@codemod.attribute("copy")
+@before("0.3.5")
+def copies(site: AttributeSite) -> Reports:
+    """``x.copy()`` was an array of NumPy."""
+    call = site.call()
+    if call is None or call.args or call.keywords or kind(site.source, site.value) not in VALUE_TYPES:
+        return None
+    around = site.source.parent(call)
+    if isinstance(around, ast.Attribute) or (isinstance(around, ast.Call) and call in around.args):
+        return None  # both kinds of arrays do
+    change = site.replace("{numpy.array}({x})", call, x=site.value)
+    message = "x.copy() of a JAX array is one too since 0.3.5, and was an array of NumPy, which can be written to"
+    return Rewrite(message, UNSAFE, (change,), severity=Severity.LOW)
+
+
+@codemod.file
+@before("0.2.21")
+def array_tests(site: FileSite) -> Reports:
+    """``isinstance(x, jnp.ndarray)`` was true for arrays of NumPy. One finding for a file."""
+    source = site.source
+    read = source.original or source
+    if any(n for n in read.names("jax.numpy.DeviceArray")):
+        return None
+    tests = [n for n in source.names("jax.numpy.ndarray") if source.role(n) == "isinstance" and not _asks_numpy(source, n)]
+    tests.sort(key=lambda n: (n.lineno, n.col_offset))
+    if not tests or source.original is not None:
+        return None
+    changes = tuple(site.replace("({array}, {numpy.ndarray})", n, array=n) for n in tests if _is_alone(source, n))
+    message = (
+        f"isinstance with jnp.ndarray ({lines(source, tests)}) is False for arrays of NumPy since 0.2.21, and was True: where "
+        "they may come, ask for numpy.ndarray too"
+    )
+    if len(changes) != len(tests):
+        return site.manual(message, tests[0], Severity.LOW)
+    return Rewrite(message, UNSAFE, changes, tests[0], severity=Severity.LOW)
+
+
+def _asks_numpy(source: Source, node: ast.expr) -> bool:
+    """Whether the same condition asks for arrays of NumPy too."""
+    whole = next((a for a in source.ancestors(node) if isinstance(a, ast.Call)), None)
+    if whole is not None and isinstance(source.parent(whole), ast.BoolOp):
+        around: ast.AST = source.parent(whole) or whole
+    else:
+        around = whole or node
+    return any(source.resolve(n) == "numpy.ndarray" for n in ast.walk(around) if isinstance(n, (ast.Name, ast.Attribute)))
+
+
+def _is_alone(source: Source, node: ast.expr) -> bool:
+    parent = source.parent(node)
+    return isinstance(parent, ast.Call) and parent.args[1:2] == [node]
+
+
+@codemod.file
+@before("0.2.9")
+def segments(site: FileSite) -> Reports:
+    """Negative ids of `segment_sum` counted from the end. One finding for a file."""
+    calls = sorted(site.source.calls("jax.ops.segment_sum"), key=lambda c: (c.lineno, c.col_offset))
+    if not calls:
+        return None
+    return site.manual(
+        f"segment_sum ({lines(site.source, calls)}) leaves out negative ids since 0.2.9, and counted them from the end",
+        calls[0],
+        Severity.LOW,
     )

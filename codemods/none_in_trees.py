@@ -39,12 +39,47 @@ def tree_map(site: CallSite) -> Reports:
         return None
     nones = list(_unmatched(site.source, trees[0], trees[1:]))
     if not nones:
-        return None
+        return _masked(site, trees[0], trees[1:])
     return site.manual(
         "None in the first tree stands for no subtree of the others since 0.4.34 and raises: give "
         "is_leaf=lambda x: x is None, and a function that takes None",
         nones[0] if site.source.statement(nones[0]) is site.source.statement(site.node) else None,
     )
+
+
+def _masked(site: CallSite, tree: ast.expr, others: list[ast.expr]) -> Reports:
+    """A first tree in which None stands for what was left out, beside the tree that it was made of."""
+    source, made = site.source, site.source.value_of(tree)
+    if not isinstance(made, ast.Call) or source.resolve(made.func) not in _MAPS or len(made.args) < 2:
+        return None
+    whole = made.args[1]
+    if not _gives_none(source, made.args[0]) or not any(ast.dump(o) == ast.dump(whole) for o in others):
+        return None
+    if not isinstance(whole, (ast.Name, ast.Attribute)):
+        return None
+    return site.manual(
+        f"{site.text(tree)} has None where {site.text(whole)} has something, which raises since 0.4.34: give "
+        "is_leaf=lambda x: x is None, and a function that takes None"
+    )
+
+
+def _gives_none(source: Source, function: ast.expr) -> bool:
+    """Whether a lambda or a function of the file gives None for some leaves."""
+    function = source.value_of(function)
+    if isinstance(function, ast.Lambda):
+        return _may_be_none(function.body)
+    bindings, _ = source.lookup(function.id, source.scope(function)) if isinstance(function, ast.Name) else ([], None)
+    definition = bindings[0].node if len(bindings) == 1 else None
+    if not isinstance(definition, ast.FunctionDef):
+        return False
+    returns = [n for n in ast.walk(definition) if isinstance(n, ast.Return) and source.function(n) is definition]
+    return any(n.value is not None and _may_be_none(n.value) for n in returns)
+
+
+def _may_be_none(node: ast.expr) -> bool:
+    if isinstance(node, ast.IfExp):
+        return _may_be_none(node.body) or _may_be_none(node.orelse)
+    return is_constant(node, None)
 
 
 def _unmatched(source: Source, tree: ast.expr, others: list[ast.expr]) -> Iterator[ast.expr]:

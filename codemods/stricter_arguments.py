@@ -9,9 +9,21 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from jaxmigrate.codemod import REVIEW, CallSite, Change, Codemod, EditCall, FileSite, Report, Reports, Rewrite, Template
+from jaxmigrate.codemod import (
+    REVIEW,
+    AttributeSite,
+    CallSite,
+    Change,
+    Codemod,
+    EditCall,
+    FileSite,
+    Report,
+    Reports,
+    Rewrite,
+    Template,
+)
 
-from ._changes import ARRAY, argument, before, has_star, kind
+from ._changes import ARRAY, argument, before, has_star, is_constant, kind
 from ._shapes import shape
 
 if TYPE_CHECKING:
@@ -47,6 +59,17 @@ _ARRAYS = {**dict.fromkeys(_ONE.split(), 1), **dict.fromkeys(_TWO.split(), 2)}
 """Function of jax.numpy -> how many of its first arguments are arrays; each refused lists from 0.2.21 on."""
 
 
+_LATER = (
+    "gradient",
+    *(
+        f"linalg.{name}"
+        for name in ("cholesky", "det", "eig", "eigh", "inv", "lstsq", "norm", "pinv", "qr", "slogdet", "solve", "svd")
+    ),
+    *(f"fft.{name}" for name in ("fft", "ifft", "rfft", "irfft", "fft2", "ifft2", "fftn", "ifftn", "fftshift", "ifftshift")),
+)
+"""What refused lists from 0.3.24 on."""
+
+
 @codemod.call(*(f"jax.numpy.{name}" for name in _ARRAYS))
 @before("0.2.21")
 def lists(site: CallSite) -> Reports:
@@ -73,6 +96,20 @@ def stacked_lists(site: CallSite) -> Reports:
     if not given:
         return None
     return Rewrite(f"{site.symbol} takes no lists for arrays since 0.10.0", REVIEW, tuple(_as_array(site, a) for a in given))
+
+
+@codemod.call("jax.numpy.broadcast_to", "jax.numpy.broadcast_arrays", *(f"jax.numpy.{name}" for name in _LATER))
+@before("0.3.24")
+def more_lists(site: CallSite) -> Reports:
+    """``jnp.linalg.norm([3.0, 4.0])``: others that refused lists later."""
+    release = "0.3.2" if "broadcast" in site.symbol else "0.3.24"
+    if site.partial or has_star(site.node) or not site.is_older_than(release):
+        return None
+    count = len(site.node.args) if site.symbol.endswith(("broadcast_arrays", "solve", "lstsq")) else 1
+    given = [a for a in site.node.args[:count] if _is_list(site.source, a)]
+    if not given:
+        return None
+    return Rewrite(f"{site.symbol} takes no lists since {release}", REVIEW, tuple(_as_array(site, a) for a in given))
 
 
 def _is_list(source: Source, node: ast.expr) -> bool:
@@ -127,6 +164,18 @@ def masks(site: CallSite) -> Reports:
     return Rewrite("where= takes booleans only since 0.8.0", REVIEW, (change,))
 
 
+@codemod.attribute(*_MASKED)
+@before("0.8.0")
+def masks_of_methods(site: AttributeSite) -> Reports:
+    """``x.sum(where=...)``."""
+    call = site.call()
+    mask = argument(call, None, "where") if call is not None else None
+    if call is None or mask is None or kind(site.source, site.value) != ARRAY or not _is_numbers(site.source, mask):
+        return None
+    change = EditCall(call, values={"where": Template("{mask}.astype(bool)", {"mask": mask})})
+    return Rewrite("where= takes booleans only since 0.8.0", REVIEW, (change,))
+
+
 def _is_numbers(source: Source, node: ast.expr) -> bool:
     """Whether a mask is shown to be an array of numbers."""
     value = source.value_of(node)
@@ -177,6 +226,55 @@ def array_as_dtype(site: CallSite) -> Reports:
     if dtype is None or kind(site.source, dtype) != ARRAY:
         return None
     return Rewrite("an array is no dtype since 0.8.0", REVIEW, (site.replace("{x}.dtype", dtype, x=dtype),))
+
+
+@codemod.attribute("astype")
+@before("0.8.0")
+def cast_to_array(site: AttributeSite) -> Reports:
+    """``x.astype(y)``."""
+    call = site.call()
+    dtype = argument(call, 0, "dtype") if call is not None else None
+    if dtype is None or site.is_older_than("0.4.30") or kind(site.source, site.value) != ARRAY:
+        return None
+    if kind(site.source, dtype) != ARRAY:
+        return None
+    return Rewrite("an array is no dtype since 0.8.0", REVIEW, (site.replace("{x}.dtype", dtype, x=dtype),))
+
+
+@codemod.call("jax.numpy.array_equal", "jax.numpy.array_equiv")
+@before("0.6.0")
+def equal_to_no_array(site: CallSite) -> Reports:
+    """What is no array was equal to none; text is refused since 0.4.26, None since 0.6.0."""
+    if site.partial:
+        return None
+    for given in site.node.args[:2]:
+        value = site.source.value_of(given)
+        release = "0.6.0" if is_constant(value, None) else "0.4.26" if _is_no_array(value) else ""
+        if release and site.is_older_than(release):
+            return site.manual(f"{site.symbol} of {site.text(given)} is an error since {release}, and was False", given)
+    return None
+
+
+def _is_no_array(node: ast.expr) -> bool:
+    return isinstance(node, (ast.Dict, ast.Set)) or (isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes)))
+
+
+@codemod.call("jax.experimental.pallas.BlockSpec")
+@before("0.4.31")
+def blocks(site: CallSite) -> Reports:
+    """``pl.BlockSpec(lambda i: (i, 0), (8, 128))``: the shape is the first argument."""
+    given = site.positional()
+    if site.partial or site.has_star() or not given or not _is_function(site.source, given[0]):
+        return None
+    change = EditCall(site.node, to_keyword=dict(enumerate(("index_map", "block_shape")[: len(given)])))
+    return Rewrite("BlockSpec takes block_shape before index_map since 0.4.31", REVIEW, (change,))
+
+
+def _is_function(source: Source, node: ast.expr) -> bool:
+    """A lambda, or the name of a function of the file."""
+    value = source.value_of(node)
+    bindings, _ = source.lookup(value.id, source.scope(value)) if isinstance(value, ast.Name) else ([], None)
+    return isinstance(value, ast.Lambda) or any(isinstance(b.node, ast.FunctionDef) for b in bindings)
 
 
 @codemod.call("jax.sharding.Mesh", "jax.experimental.maps.Mesh", "jax.interpreters.pxla.Mesh", "jax.experimental.mesh")
@@ -269,6 +367,7 @@ _COMPLEX = {"clip": "0.4.33", "hypot": "0.4.33", "fabs": "0.4.33", "arange": "0.
 
 
 @codemod.call(*(f"jax.numpy.{name}" for name in _COMPLEX))
+@before("0.10.0")
 def complex_numbers(site: CallSite) -> Reports:
     """Functions without an answer for complex numbers."""
     release = _COMPLEX[site.symbol.rpartition(".")[2]]

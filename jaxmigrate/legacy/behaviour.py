@@ -140,6 +140,17 @@ def _to_numpy(x: Any) -> Any:
     return np.asarray(x) if isinstance(x, jax.Array) else x
 
 
+@_wraps
+def _real_truth(function: Function) -> Function:
+    """Only the real part of a complex number was asked whether it is zero."""
+
+    def astype(self: Any, dtype: Any, *args: Any, **keywords: Any) -> Any:
+        is_truth = dtype is not None and np.dtype(dtype) == bool and jnp.iscomplexobj(self)
+        return function(self.real if is_truth else self, dtype, *args, **keywords)
+
+    return astype
+
+
 _WRAPPED: tuple[tuple[Any, str, Callable[[Function], Function]], ...] = (
     (jnp, "array", _with_nan),
     (jnp, "asarray", _with_nan),
@@ -155,6 +166,7 @@ _WRAPPED: tuple[tuple[Any, str, Callable[[Function], Function]], ...] = (
     (jax, "pure_callback", _of_numpy),
     (jax.debug, "callback", _of_numpy),
     (jax.experimental, "io_callback", _of_numpy),
+    (ArrayImpl, "astype", _real_truth),
 )
 
 

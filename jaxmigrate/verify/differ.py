@@ -514,6 +514,10 @@ class _Diff:
         """Compare two expressions that can both be wrapped."""
         if self.same(b, a):
             self.equal.append((b, a))
+        elif (
+            isinstance(a, ast.Call) and isinstance(a.func, ast.Attribute) and a.func.attr == "item" and self.same(b, a.func.value)
+        ):
+            self.value(b, a.func.value)  # what takes the number of an array of one is given the number
         elif not self._nested(b, a):
             self.value(b, a)
 
@@ -958,8 +962,9 @@ def _is_same_store(before: list[ast.expr], after: list[ast.expr]) -> bool:
     inner = (
         b.value if isinstance(b, ast.Attribute) else b.elts[0] if isinstance(b, (ast.List, ast.Tuple)) and len(b.elts) == 1 else b
     )
-    both = len(before) == len(after) == 1 and isinstance(inner, ast.Name) and isinstance(a, ast.Name)
-    return both and inner is not b and inner.id == a.id
+    if len(before) != 1 or len(after) != 1 or not isinstance(inner, ast.Name) or not isinstance(a, ast.Name):
+        return False
+    return inner is not b and inner.id == a.id
 
 
 def _targets(node: ast.Assign | ast.AnnAssign) -> list[ast.expr]:

@@ -14,6 +14,7 @@ CODEMODS = (
     "tracer-classes", "partition-spec-tuple", "uninitialised-empty", "random-bits", "pmap-shards", "cost-analysis",
     "none-in-trees", "mesh-axis-types", "jaxpr-walks", "array-conversions", "stricter-arguments", "changed-results",
     "callback-arguments", "printed-forms", "tracer-hashes", "shape-dtype-struct", "devices", "jax-array-protocol",
+    "jit-methods",
 )  # fmt: skip
 OWN = [case for case in CASES if case.folder.parent.name in CODEMODS]
 HEAD = "import jax\nimport jax.numpy as jnp\nimport numpy as np\nfrom jax.sharding import PartitionSpec as P\n"
@@ -170,6 +171,40 @@ def test_nothing_is_said_of_programs_that_are_not_known_to_be_old(case: object, 
             id="dispatch-of-both",
         ),
         pytest.param("class A:\n    def f(self): return jnp.sin(self)", id="object-of-another-protocol"),
+        pytest.param("jax.jit(jax.grad(f)).lower(x)\njax.grad(f).lower(x)\n'A'.lower()", id="jit-comes-last"),
+        pytest.param("@jax.jit\n@jax.vmap\ndef f(x): return x\nf.lower(x)", id="jit-decorates-last"),
+        pytest.param("@jax.vmap\ndef f(x): return x\nx.lower(jax.jit(f))\nf.trace", id="jit-elsewhere"),
+        pytest.param("jnp.isscalar(3), jnp.isscalar(jnp.ones(2)), np.isscalar(x)", id="what-was-and-is-a-scalar"),
+        pytest.param(
+            "z = jnp.array([1j])\nz.astype(int), x.astype(bool), z.real.astype(bool), jnp.ones(2).astype(bool)", id="casts"
+        ),
+        pytest.param("def f(x): return x.copy(), jnp.ones(2).copy().sum(), jnp.sum(jnp.ones(2).copy())", id="copies-only-read"),
+        pytest.param(
+            "def f(x): return isinstance(x, (np.ndarray, jnp.ndarray)) or isinstance(x, np.ndarray)", id="asks-numpy-too"
+        ),
+        pytest.param(
+            "a, x = np.zeros(3), jnp.ones(1)\na[0] = x[0]\na[:1] = x\na[i] = x\nb = np.zeros((2, 1))\nb[0] = x\nc[0] = x",
+            id="elements-that-may-be-rows",
+        ),
+        pytest.param("x = jnp.ones(1)\n'%s %r' % (x, x), '%f' % y, '%.2f' % x[0], '%(a)f' % {'a': x}, '%%' % x", id="texts"),
+        pytest.param("x = jnp.ones(3)\n'%.2f' % x.sum(axis=-1), '%.2f' % x.mean(), float(x.sum(0))", id="reduced-to-scalars"),
+        pytest.param("def f(x): return x.sum(where=x > 0)\njnp.ones(2).sum(where=m)", id="masks-of-methods"),
+        pytest.param("jnp.array_equal(x, y), jnp.array_equal(x, [1, 2]), np.array_equal(x, None)", id="equal-to-arrays"),
+        pytest.param(
+            "from jax.experimental import pallas as pl\npl.BlockSpec((8,), lambda i: i), pl.BlockSpec(), pl.BlockSpec(shape, index)",
+            id="blocks-in-order",
+        ),
+        pytest.param("jnp.linalg.norm(x), jnp.fft.fft(x), np.linalg.norm([1.0]), jnp.broadcast_to(1, [2])", id="other-lists"),
+        pytest.param(
+            "def f(x):\n    x = np.asarray(x)\n    x.tofile('x')\n    y.flags\njax.debug.callback(f, x)",
+            id="callback-that-converts",
+        ),
+        pytest.param("def f(x): return x.shape, x.tobytes(), x.data.size if 0 else 1\nf(x)", id="no-callback"),
+        pytest.param(
+            "m = jax.tree_util.tree_map(lambda p: p if p.ndim else None, a)\njax.tree_util.tree_map(f, m, m)\n"
+            "jax.tree_util.tree_map(f, a, m)\njax.tree_util.tree_map(f, m, b)",
+            id="masked-tree-with-others",
+        ),
         pytest.param("print('TFRT_CPU_0', \"PartitionSpec('x',)\")\nx = f'ShapedArray(float32[2]) {y}'", id="printed-only"),
         pytest.param("assert str(x) == 'ShapedArray'", id="name-of-a-class"),
     ],
@@ -204,6 +239,16 @@ def test_unchanged(source: str) -> None:
             ["multipledispatch"],
             id="dispatch",
         ),
+        pytest.param("@jax.jit\ndef f(x): return x\njax.vmap(f).lower(x)", ["vmap makes has no lower"], id="lower-of-vmap"),
+        pytest.param("@jax.vmap\n@jax.jit\ndef f(x): return x\nf.trace(x)", ["vmap makes has no trace"], id="trace-of-vmap"),
+        pytest.param("jnp.isscalar(jnp.float32(1))", ["isscalar is True for every"], id="scalar"),
+        pytest.param("jnp.array_equal(x, None), jnp.array_equal('a', x)", ["of None", "of 'a'"], id="equal-to-no-array"),
+        pytest.param(
+            "m = jax.tree_util.tree_map(lambda p: None if p.ndim else p, a)\njax.tree_util.tree_map(f, m, a)",
+            ["m has None where a"],
+            id="masked-tree",
+        ),
+        pytest.param("jax.ops.segment_sum(x, i)", ["segment_sum (line 5) leaves out"], id="segments"),
         pytest.param("class V:\n    def __jax_array__(self): return 1", ["a V that is given to one"], id="objects"),
     ],
 )
@@ -271,6 +316,21 @@ def test_names_of_other_codemods_are_not_mistaken_for_what_was_written() -> None
         ("devices", "0.4.21", "jax.process_index()\njax.devices('cpu')"),
         ("jax-array-protocol", "0.8.0", "class V:\n    def __jax_array__(self): return 1"),
         ("cost-analysis", "0.5.0", "[c] = f.lower(x).compile().cost_analysis()"),
+        ("jit-methods", "0.6.0", "jax.grad(jax.jit(f)).lower(x)"),
+        ("changed-results", "0.4.35", "jnp.isscalar(x)"),
+        ("changed-results", "0.4.27", "jnp.array([1j]).astype(bool)"),
+        ("changed-results", "0.3.5", "y = jnp.ones(2).copy()"),
+        ("changed-results", "0.2.21", "isinstance(x, jnp.ndarray)"),
+        ("changed-results", "0.2.9", "jax.ops.segment_sum(x, i)"),
+        ("array-conversions", "0.4.25", "'%f' % jnp.ones(1)"),
+        ("array-conversions", "0.4.25", "a = np.zeros(2)\na[0] = jnp.ones((1, 1)).mean(axis=-1)"),
+        ("stricter-arguments", "0.3.24", "jnp.linalg.norm([3.0, 4.0])"),
+        ("stricter-arguments", "0.3.2", "jnp.broadcast_to([3.0, 4.0], (2, 2))"),
+        ("stricter-arguments", "0.8.0", "jnp.ones(2).sum(where=jnp.array([1, 0]))"),
+        ("stricter-arguments", "0.6.0", "jnp.array_equal(x, None)"),
+        ("stricter-arguments", "0.4.31", "jax.experimental.pallas.BlockSpec(lambda i: (i, 0), (8, 128))"),
+        ("callback-arguments", "0.4.27", "jax.debug.callback(lambda x: x.tofile('x'), x)"),
+        ("none-in-trees", "0.4.34", "m = jax.tree_map(lambda p: None if p else p, a)\njax.tree_map(f, m, a)"),
         ("printed-forms", "0.10.0", "str(d) == 'TFRT_CPU_0'"),
         ("printed-forms", "0.6.1", "assert str(a) == 'ShapedArray(float32[2])'"),
         ("printed-forms", "0.9.1", "assert repr(s) == \"PartitionSpec('x',)\""),
