@@ -1,25 +1,28 @@
 """Do a program and its migration by hand come out alike? Both are rewritten, and every use of the library's names is compared.
 
-``python -m jaxmigrate.confluence OLD NEW`` compares two files, ``python -m jaxmigrate.confluence PAIRS.jsonl`` the texts ``old``
-and ``new`` of each line. What is a disagreement:
+``python -m jaxmigrate.confluence OLD NEW`` compares two files or folders, ``python -m jaxmigrate.confluence PAIRS.jsonl`` the
+texts ``old`` and ``new`` of each line. What is a disagreement:
 
 * Uses are compared inside what both sides have: a function of the same name, and there a statement that is the same but for the
   library's names, or stands in the place of another. Code that only one side has is no migration and is left out.
 * Two names of one object agree: the successors of one old name (``jax.tree.map`` and ``jax.tree_util.tree_map``), names on record
   as one object, a private home of a public name (``jax._src.mesh.Mesh``), and two homes of one name if both are gone.
 * An argument that its function lost or deprecated belongs to the name: ``jax.numpy.clip(a_min=)``.
-* A name that is gone and that only one side still has, in a statement that otherwise differs little, is a disagreement too.
+* A name that is gone and that only the old side still has, in a statement that otherwise differs little, is a disagreement too.
 """
 
 from __future__ import annotations
 
+import argparse
 import ast
 import functools
 import json
 import sys
+import tokenize
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 
@@ -110,6 +113,7 @@ def _rewritten(text: str, settings: Settings) -> Source:
 def _pieces(source: Source, target: Version) -> dict[str, list[_Piece]]:
     """The statements of each function, in order."""
     uses = _uses(source, target)
+    starts = [start for start, *_ in uses]
     found: dict[str, list[_Piece]] = {}
     for node in sorted((n for n in ast.walk(source.tree) if isinstance(n, ast.stmt)), key=lambda n: source.span(n)):
         if isinstance(node, _SIMPLE_IMPORTS):
@@ -118,7 +122,7 @@ def _pieces(source: Source, target: Version) -> dict[str, list[_Piece]]:
         body = getattr(node, "body", None)
         if isinstance(body, list) and body:
             end = source.span(body[0])[0]
-        inside = [(a, b, use) for a, b, use in uses if start <= a and b <= end]
+        inside = [use for use in uses[bisect_left(starts, start) : bisect_left(starts, end)] if use[1] <= end]
         found.setdefault(_scope(source, node), []).append(
             _Piece(_skeleton(source, start, end, inside), tuple(u for *_, u in inside))
         )
@@ -237,42 +241,102 @@ def _last(uses: Sequence[Use], counts: Counter[str]) -> list[Use]:
     return found[::-1]
 
 
-def read(arguments: Sequence[str]) -> Iterator[tuple[str, str, str]]:
-    """Label, old and new text of each pair that the command line names."""
-    if len(arguments) == 2:
-        yield arguments[1], *(Path(path).read_text("utf-8") for path in arguments)  # type: ignore[misc]
+def pairs_of(source: Path) -> Iterator[tuple[str, str, str]]:
+    """Name, old and new text of each pair in a file: one JSON value a line, or one list of them.
+
+    A pair is an object with ``old`` and ``new`` (or ``before`` and ``after``) and perhaps ``name``, or a list of the two texts.
+    """
+    text = sys.stdin.read() if str(source) == "-" else source.read_text("utf-8-sig")
+    whole = json.loads(text) if text.lstrip()[:1] == "[" and text.lstrip()[1:].lstrip()[:1] in ("{", "[", "]") else None
+    values = whole if whole is not None else [json.loads(line) for line in text.split("\n") if line.strip()]
+    for number, value in enumerate(values, 1):
+        yield _pair(str(number), value)
+
+
+def _pair(name: str, value: object) -> tuple[str, str, str]:
+    if isinstance(value, dict):
+        old, new = (next((value[k] for k in keys if k in value), None) for keys in (("old", "before"), ("new", "after")))
+        name = str(value.get("name", name))
+    else:
+        old, new = value if isinstance(value, list) and len(value) == 2 else (None, None)
+    if not isinstance(old, str) or not isinstance(new, str):
+        raise ValueError(f"pair {name} has no text for old and new")
+    return name, old, new
+
+
+def pairs_between(old: Path, new: Path) -> Iterator[tuple[str, str, str]]:
+    """Name, old and new text of two files, or of the Python files that two folders share."""
+    if not (old.is_dir() and new.is_dir()):
+        yield str(new), _text(old), _text(new)
         return
-    with open(arguments[0], encoding="utf-8") as file:
-        for number, line in enumerate(file, 1):
-            if line.strip():
-                pair = json.loads(line)
-                yield str(pair.get("name", number)), pair["old"], pair["new"]
+    for path in sorted(old.rglob("*.py")):
+        if (other := new / path.relative_to(old)).is_file():
+            yield str(path.relative_to(old)), _text(path), _text(other)
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Compare what the arguments name and write one line for each disagreement; 1 if there is any."""
-    if len(arguments) not in (1, 2) or arguments[0].startswith("-"):
-        sys.stderr.write("usage: python -m jaxmigrate.confluence PAIRS.jsonl | OLD NEW\n")
-        return 2
+def _text(path: Path) -> str:
+    with tokenize.open(path) as file:  # as Python reads it
+        return file.read()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Compare what the arguments name and report; 0 if all pairs agree, 1 if one does not, 2 if they cannot be read."""
+    parser = argparse.ArgumentParser(
+        "python -m jaxmigrate.confluence", description="Do programs and their migrations by hand agree?"
+    )
+    parser.add_argument("old", type=Path, metavar="OLD | PAIRS", help="a file or folder, or alone: JSON with old and new texts")
+    parser.add_argument("new", type=Path, nargs="?", metavar="NEW", help="its migration")
+    parser.add_argument("--target", type=Version.parse, default=known_newest(), help="the JAX release to rewrite for")
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+    wishes = parser.parse_args(arguments)
     try:
-        named = list(read(arguments))
-    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        pairs = list(pairs_of(wishes.old) if wishes.new is None else pairs_between(wishes.old, wishes.new))
+    except (OSError, ValueError, SyntaxError) as error:
         sys.stderr.write(f"cannot be read: {error}\n")
         return 2
-    pairs = disagreed = failed = 0
-    for name, old, new in named:
-        pairs += 1
-        try:
-            found = compare(old, new)
-        except ValueError as error:
-            failed += 1
-            sys.stdout.write(f"{name}: {error}\n")
-            continue
-        disagreed += bool(found)
-        sys.stdout.write("".join(f"{name}: {d}\n" for d in found))
-    sys.stdout.write(f"{pairs} pairs: {pairs - disagreed - failed} agree, {disagreed} disagree, {failed} cannot be rewritten\n")
-    return int(bool(disagreed))
+    outcomes = (_outcome(name, old, new, Settings(wishes.target)) for name, old, new in pairs)
+    return (_print_json if wishes.format == "json" else _print_text)(outcomes)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one pair."""
+
+    name: str
+    found: tuple[Disagreement, ...] = ()
+    error: str = ""
+    """Why it cannot be compared."""
+
+    @property
+    def agrees(self) -> bool:
+        """Whether it was compared and nothing found."""
+        return not self.found and not self.error
+
+
+def _outcome(name: str, old: str, new: str, settings: Settings) -> Outcome:
+    try:
+        return Outcome(name, tuple(compare(old, new, settings)))
+    except ValueError as error:
+        return Outcome(name, error=str(error))
+
+
+def _print_text(outcomes: Iterable[Outcome]) -> int:
+    agree = disagree = failed = 0
+    for outcome in outcomes:
+        agree, disagree, failed = agree + outcome.agrees, disagree + bool(outcome.found), failed + bool(outcome.error)
+        lines = [outcome.error] if outcome.error else map(str, outcome.found)
+        sys.stdout.write("".join(f"{outcome.name}: {line}\n" for line in lines))
+    sys.stdout.write(f"{agree + disagree + failed} pairs: {agree} agree, {disagree} disagree, {failed} cannot be rewritten\n")
+    return int(bool(disagree or failed))
+
+
+def _print_json(outcomes: Iterable[Outcome]) -> int:
+    listed = list(outcomes)
+    for outcome in listed:
+        entry = {"name": outcome.name, "agrees": outcome.agrees, "disagreements": [asdict(d) for d in outcome.found]}
+        sys.stdout.write(json.dumps(entry | ({"error": outcome.error} if outcome.error else {})) + "\n")
+    return int(not all(outcome.agrees for outcome in listed))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

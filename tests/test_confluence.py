@@ -148,7 +148,63 @@ def test_two_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "1 agree" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("text", [None, "def f(): pass\n", '{"old": ""}\n', "[1]\n"])
+def test_two_folders(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, text in (
+        ("old/a.py", "jax.tree_map(f, x)\n"),
+        ("old/b.py", ""),
+        ("new/a.py", "jax.tree.map(f, x)\n"),
+        ("new/c.py", ""),
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"import jax\n{text}", "utf-8")
+    assert main([str(tmp_path / "old"), str(tmp_path / "new")]) == 0
+    assert capsys.readouterr().out == "1 pairs: 1 agree, 0 disagree, 0 cannot be rewritten\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param('[{"before": "", "after": ""}, {"before": "x", "after": "y"}]', id="a-list-over-all"),
+        pytest.param('[\n ["", ""],\n ["x", "y"]\n]\n', id="a-list-of-lists"),
+        pytest.param('["", ""]\r\n\r\n["x", "y"]', id="a-list-a-line"),
+        pytest.param('\ufeff{"old": "", "new": "", "more": 1}\n{"old": "x\u2028", "new": "y"}', id="separators-inside"),
+    ],
+)
+def test_a_list_in_other_forms(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "pairs.json"
+    path.write_bytes(text.encode())
+    main([str(path)])
+    assert "2 pairs: " in capsys.readouterr().out
+
+
+def test_the_list_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    old = "import jax\njax.lax.exp(1)\n"
+    pairs = [{"name": "a", "old": old, "new": old.replace("lax", "numpy")}, {"old": "(", "new": ""}, {"old": "", "new": ""}]
+    path = tmp_path / "pairs.jsonl"
+    path.write_text("".join(json.dumps(pair) + "\n" for pair in pairs), "utf-8")
+    assert main(["--format", "json", str(path)]) == 1
+    first, second, third = map(json.loads, capsys.readouterr().out.splitlines())
+    assert first["name"] == "a"
+    assert first["disagreements"][0]["old"] == [{"name": "jax.lax.exp", "line": 2, "gone": False}]
+    assert (second["agrees"], second["disagreements"]) == (False, [])
+    assert "parsed" in second["error"]
+    assert third == {"name": "3", "agrees": True, "disagreements": []}
+
+
+def test_the_target_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "pairs.jsonl"
+    path.write_text('["import jax\\njax.tree_map(f, x)\\n", "import jax\\njax.tree_util.tree_map(f, x)\\n"]', "utf-8")
+    assert main([str(path), "--target", "0.4.13"]) == 0
+
+
+def test_a_pair_that_cannot_be_rewritten_does_not_agree(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "pairs.jsonl"
+    path.write_text('["print 1", "print(1)"]\n["", ""]\n', "utf-8")
+    assert main([str(path)]) == 1
+    assert capsys.readouterr().out.endswith("2 pairs: 1 agree, 0 disagree, 1 cannot be rewritten\n")
+
+
+@pytest.mark.parametrize("text", [None, "def f(): pass\n", '{"old": ""}\n', "[1]\n", '["a", 1]', "[[1]]", "1\n", "null"])
 def test_what_cannot_be_read_is_said_in_a_line(text: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "pairs.jsonl"
     if text is not None:
