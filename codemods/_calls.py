@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Mapping
 
-from jaxmigrate.codemod import REVIEW, CallSite, Codemod, NameSite, Reports, Rewrite, Template
+from jaxmigrate.codemod import REVIEW, CallSite, Codemod, EditCall, NameSite, Reports, Rewrite, Template
 from jaxmigrate.model import Version
 
 
@@ -17,6 +17,12 @@ def no_common_spelling(site: CallSite, new: str) -> str:
     if since is None or since <= site.target or old is None or not old.at(site.target):
         return ""
     return f"{site.symbol} is {new} now, but that came with JAX {since}, after the target {site.target}: choose by version"
+
+
+def renamed_partial(site: CallSite, new: str, **added: str) -> EditCall:
+    """``partial(old, ...)`` with another function and further keyword arguments."""
+    function = site.replace(f"{{{new}}}", site.node.args[0])
+    return EditCall(site.node, values={0: function.new}, append=tuple((k, Template(v)) for k, v in added.items()))
 
 
 def needed(*versions: str) -> str:
@@ -45,8 +51,11 @@ def argument(site: CallSite, position: int, name: str) -> ast.expr | None:
     return found.value if found else None
 
 
-def passed_on(codemod: Codemod, table: Mapping[str, str]) -> None:
-    """Let a codemod of calls write functions for its names where they are passed on: old name -> template."""
+def passed_on(codemod: Codemod, table: Mapping[str, str], since: Mapping[str, str] | None = None) -> None:
+    """Let a codemod of calls write functions for its names where they are passed on: old name -> template.
+
+    `since` tells from which release on the arguments that a template gives are taken, where that is later than the function.
+    """
 
     @codemod.name_(*table)
     def value(site: NameSite) -> Reports:
@@ -55,11 +64,13 @@ def passed_on(codemod: Codemod, table: Mapping[str, str]) -> None:
             return None
         if isinstance(parent, ast.Call) and parent.args[:1] == [site.node] and _is_partial(site, parent):
             return None
-        new = _names(template)[-1]
-        since = site.source.facts.since_of(new)
-        if since is not None and since > site.target:
+        new = _names(template)[-1:]
+        first = site.source.facts.since_of(new[0]) if new else None
+        needs = (since or {}).get(site.symbol)
+        if any(v is not None and v > site.target for v in (first, Version.parse(needs) if needs else None)):
             return None
-        return Rewrite(f"{site.symbol} is gone; this does the same with {new}", REVIEW, (site.replace(template),))
+        same = f"this does the same with {new[0]}" if new else "this does the same"
+        return Rewrite(f"{site.symbol} is gone; {same}", REVIEW, (site.replace(template),), requires=needs or "")
 
 
 def _is_partial(site: NameSite, call: ast.Call) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from jaxmigrate.codemod import REVIEW, SAFE, CallSite, Codemod, EditCall, ReplaceExpr, Reports, Rewrite, Template
 from jaxmigrate.registry import history
-from jaxmigrate_codemods._calls import no_common_spelling, passed_on, rewritten
+from jaxmigrate_codemods._calls import no_common_spelling, passed_on, renamed_partial, rewritten
 
 codemod = Codemod(
     "function-names",
@@ -28,14 +28,9 @@ def shuffle(site: CallSite) -> Reports:
     """A permutation whose rows are shuffled independently."""
     message = "jax.random.shuffle is jax.random.permutation with independent=True"
     if site.partial:
-        function = site.node.args[0]
-        edit = EditCall(site.node, values={0: site.replace("{jax.random.permutation}", function).new}, append=_INDEPENDENT)
-        return Rewrite(message, SAFE, (edit,), requires="0.2.26")
-    edit = EditCall(site.node, Template("{jax.random.permutation}"), append=_INDEPENDENT)
+        return Rewrite(message, SAFE, (renamed_partial(site, "jax.random.permutation", independent="True"),), requires="0.2.26")
+    edit = EditCall(site.node, Template("{jax.random.permutation}"), append=(("independent", Template("True")),))
     return Rewrite(message, SAFE, (edit,), requires="0.2.26")
-
-
-_INDEPENDENT = (("independent", Template("True")),)
 
 
 @codemod.call(*_KEYS)
@@ -46,8 +41,9 @@ def key(site: CallSite) -> Reports:
     if entry is not None and entry.at(site.target) and not site.target_has("0.4.14"):
         return site.manual(f"{message}, but impl= came with JAX 0.4.14, after the target {site.target}: choose by version")
     if site.partial:
-        return site.manual(message)
-    edit = EditCall(site.node, Template("{jax.random.PRNGKey}"), append=(("impl", Template(f'"{name}"')),))
+        edit = renamed_partial(site, "jax.random.PRNGKey", impl=f'"{name}"')
+    else:
+        edit = EditCall(site.node, Template("{jax.random.PRNGKey}"), append=(("impl", Template(f'"{name}"')),))
     return Rewrite(message, SAFE, (edit,), requires="0.4.14")
 
 
@@ -66,7 +62,7 @@ def sph_harm(site: CallSite) -> Reports:
     """Both pairs of arguments changed places: degree and order, and the two angles, which also swapped their names."""
     message = "jax.scipy.special.sph_harm(m, n, theta, phi) is sph_harm_y(n, m, phi, theta)"
     if why := no_common_spelling(site, "jax.scipy.special.sph_harm_y"):
-        return site.manual(f"{message}; {why}")
+        return site.manual(f"{message}{why[why.index(', but') :]}")
     if site.partial:
         return site.manual(message)
     bound = site.bind("m", "n", "theta", "phi", "n_max", optional=("n_max",))
@@ -76,4 +72,14 @@ def sph_harm(site: CallSite) -> Reports:
     return Rewrite(message + note, SAFE if pure else REVIEW, (site.replace(template, **bound),))
 
 
-passed_on(codemod, {"jax.random.shuffle": "{functools.partial}({jax.random.permutation}, independent=True)"})
+passed_on(
+    codemod,
+    {
+        "jax.random.shuffle": "{functools.partial}({jax.random.permutation}, independent=True)",
+        **{old: f'{{functools.partial}}({{jax.random.PRNGKey}}, impl="{name}")' for old, name in _KEYS.items()},
+        "jax.scipy.special.sph_harm": (
+            "lambda m, n, theta, phi, n_max=None: {jax.scipy.special.sph_harm_y}(n, m, phi, theta, n_max=n_max)"
+        ),
+    },
+    since={"jax.random.shuffle": "0.2.26", **dict.fromkeys(_KEYS, "0.4.14")},
+)

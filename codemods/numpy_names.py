@@ -9,7 +9,7 @@ import ast
 
 from jaxmigrate.codemod import REVIEW, SAFE, CallSite, Codemod, EditCall, NameSite, ReplaceExpr, Reports, Rewrite, Template
 from jaxmigrate.registry import history
-from jaxmigrate_codemods._calls import argument, passed_on, rewritten
+from jaxmigrate_codemods._calls import argument, passed_on, renamed_partial, rewritten
 
 codemod = Codemod(
     "numpy-names",
@@ -80,7 +80,8 @@ def _is_list_of_numbers(node: ast.expr) -> bool:
 def msort(site: CallSite) -> Reports:
     """Sorting along the first dimension."""
     if site.partial:
-        return site.manual("jax.numpy.msort is gone: functools.partial(jax.numpy.sort, axis=0) does the same")
+        edit = renamed_partial(site, "jax.numpy.sort", axis="0")
+        return Rewrite("jax.numpy.msort(a) is jax.numpy.sort(a, axis=0)", SAFE, (edit,))
     edit = EditCall(site.node, Template("{jax.numpy.sort}"), append=(("axis", Template("0")),))
     return Rewrite("jax.numpy.msort(a) is jax.numpy.sort(a, axis=0)", SAFE, (edit,))
 
@@ -88,9 +89,12 @@ def msort(site: CallSite) -> Reports:
 @codemod.call("jax.numpy.asfarray")
 def asfarray(site: CallSite) -> Reports:
     """An array of floats."""
-    if site.partial or site.has_star() or argument(site, 1, "dtype") is not None:
+    if site.has_star() or argument(site, 1, "dtype") is not None:
         return site.manual("jax.numpy.asfarray is gone: jax.numpy.asarray(x, dtype) with a floating type")
-    edit = EditCall(site.node, Template("{jax.numpy.asarray}"), append=(("dtype", Template("float")),))
+    if site.partial:
+        edit = renamed_partial(site, "jax.numpy.asarray", dtype="float")
+    else:
+        edit = EditCall(site.node, Template("{jax.numpy.asarray}"), append=(("dtype", Template("float")),))
     return Rewrite("jax.numpy.asfarray is asarray with dtype=float; complex numbers stayed complex", REVIEW, (edit,))
 
 

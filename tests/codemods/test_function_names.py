@@ -58,6 +58,20 @@ def test_a_function_that_is_passed_on() -> None:
     )
 
 
+def test_partials_and_values() -> None:
+    head = "from functools import partial\nfrom jax import random\nfrom jax.scipy import special\n"
+    rewritten(
+        f"{head}y = partial(random.rbg_key, 3)\nz = map(random.rbg_key, seeds), f(special.sph_harm)\n",
+        f'{head}y = partial(random.PRNGKey, 3, impl="rbg")\nz = map(partial(random.PRNGKey, impl="rbg"), seeds), '
+        "f(lambda m, n, theta, phi, n_max=None: special.sph_harm_y(n, m, phi, theta, n_max=n_max))\n",
+        select=SELECT,
+    )
+
+
+def test_a_function_whose_argument_the_target_lacks_stays() -> None:
+    unchanged("from jax import random\nk = map(random.rbg_key, seeds)\n", select=SELECT, target="0.4.13")
+
+
 def test_a_name_that_others_import_from_here_stays() -> None:
     rewritten(
         "from jax.nn import normalize\n__all__ = ['normalize']\n",

@@ -130,6 +130,9 @@ def test_the_target_decides(before: str, after: str, target: str) -> None:
         pytest.param("jax.pure_callback(f, s, x, vectorized=True)", "choose by version", "0.4.30", id="no-common-keyword"),
         pytest.param("jax.checkpoint(f, concrete=True)", "static_argnums", None, id="value-with-a-meaning"),
         pytest.param("jax.checkpoint(f, concrete=flag)", "static_argnums", None, id="value-unknown"),
+        pytest.param("jax.checkpoint(f, True)", "it was concrete=", None, id="position-with-a-meaning"),
+        pytest.param("jax.ShapeDtypeStruct(s, t, names)", "it was named_shape=", None, id="named-shape-by-position"),
+        pytest.param("jnp.clip(x, 0, 1, buffer)", "it was out=", None, id="out-by-position"),
         pytest.param("jax.grad(f, reduce_axes=('i',))", "psum", None, id="axes-of-xmap"),
         pytest.param("jax.ShapeDtypeStruct(s, t, named_shape=n)", "positional", None, id="named-shape"),
         pytest.param("jax.scipy.linalg.solve(a, b, sym_pos=flag)", "assume_a", None, id="flag-that-is-not-known"),
@@ -174,6 +177,12 @@ def test_comments_and_lines_stay() -> None:
 def test_arguments_that_are_evaluated_in_another_order_are_for_review() -> None:
     result = run("import jax.numpy as jnp\ny = jnp.where(c, y=next(i), x=next(i))\n", select=SELECT)
     assert [str(f.applicability) for f in result.findings] == ["review"]
+
+
+@pytest.mark.parametrize("names", ["{}", "None"])
+def test_what_a_rule_spells_out_computes_nothing(names: str) -> None:
+    found = run(f"import jax\ns = jax.ShapeDtypeStruct(a, b, {names})\n", select=SELECT).findings
+    assert [str(f.applicability) for f in found] == ["safe"]
 
 
 def test_what_is_only_deprecated_matters_less() -> None:
