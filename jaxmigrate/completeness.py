@@ -53,7 +53,7 @@ def complete(
         return []
     look = _Look(source, source.facts.history, circumstances, _Covered(source, found))
     proposals = [*look.imports(), *look.stars()]
-    proposals += [*look.chains(proposals), *look.strings(), *look.indirect(), *look.keywords()]
+    proposals += [*look.chains(proposals), *look.strings(), *look.indirect(), *look.keywords(), *look.options()]
     return [p for p in proposals if p.codemod in chosen and not _is_ignored(p.symbol, source.facts.history, circumstances)]
 
 
@@ -450,6 +450,25 @@ class _Look:
             message = f"{keyword.arg}= of {function} is gone, JAX {entry.last} was the last with it"
             advice = _advised(self.history.advices.get(symbol), self.target)
             yield Proposal(REMOVED, keyword, message + advice, Applicability.MANUAL, (), symbol)
+
+    def options(self) -> Iterator[Proposal]:
+        """Options that are read: ``jax.config.jax_gone``, ``config.read("jax_gone")``, ``FLAGS.jax_gone`` of absl."""
+        for node, option, of_absl in roundabout.options(self.source):
+            library = option.partition("_")[0]
+            entries = [e for e in map(self.history.entry, (f"flags.{option}", f"{library}.config.{option}")) if e is not None]
+            known = bool(entries) or (of_absl or not self._is_ours(library))
+            if any(e.alive or e.at(self.target) for e in entries) or self.covered.node(node, *self.source.ancestors(node)):
+                continue
+            symbol = f"flags.{option}"
+            if entries:
+                message = f"the option {option} is gone, JAX {entries[0].last} was the last with it"
+                message += _advised(self.history.advice(symbol), self.target)
+                yield Proposal(REMOVED, node, message, Applicability.MANUAL, (), symbol)
+            elif not known:
+                near = get_close_matches(option, [n for n, e in self.history.members("flags").items() if e.alive], 1, 0.85)
+                hint = f", did you mean {near[0]}?" if near else ""
+                message = f"{option} is not an option of any known release of JAX{hint}"
+                yield Proposal(UNKNOWN, node, message, Applicability.MANUAL, (), symbol)
 
     def proposal(self, node: ast.AST, verdict: Verdict, message: str, old: Binding | None = None) -> Proposal:
         severity = Severity.LOW if verdict.fate is Fate.DEPRECATED else Severity.NORMAL

@@ -32,6 +32,11 @@ _CHAIN = re.compile(r"[^\W\d]\w*(?:\s*\.\s*[^\W\d]\w*)*")
 _TYPE_COMMENT = re.compile(r"#[ \t]*type:[ \t]*(?!ignore\b)([^\r\n]*)")
 _COOKIE = re.compile(rb"[^\n]*\n?[^\n]*coding[:=]")
 _ROUNDS = 10
+_LOADERS = ("import_module", "__import__", "modules")
+"""What gives a module by its path."""
+_RUNNERS = ("eval", "exec", "compile", "timeit", "repeat", "Timer")
+"""What runs a string."""
+_ABSL = "absl.flags.FLAGS."
 NEWEST = (sys.maxsize,)
 """The target that has all of today's names, as numbers of its version."""
 
@@ -231,6 +236,7 @@ class _Seen:
         self.attributes: set[str] = set()
         self.calls: list[_Called] = []
         self.strings: list[str] = []
+        self.keywords: set[str] = set()
         self.has_with = False
 
     def walk(self, tree: ast.AST) -> None:  # noqa: C901  # the hot loop: a call costs more than a branch
@@ -270,6 +276,7 @@ class _Seen:
 
     def call(self, node: ast.Call) -> None:
         self._called(node, node.func, 0)
+        self.keywords.update(k.arg for k in node.keywords if k.arg)
         if node.args:
             self._called(node, node.args[0], 1)
         if len(node.args) > 1 and isinstance(name := node.args[1], ast.Constant) and isinstance(name.value, str):
@@ -374,7 +381,23 @@ class _Judge:
             and all(self._means_nothing(base, rest) for base, rest in self.seen.chains)
             and self._calls()
             and all(map(self._string, self.seen.strings))
+            and not self._goes_roundabout()
         )
+
+    def _goes_roundabout(self) -> bool:
+        """Whether names may be reached as in `jaxmigrate.roundabout`: by paths, in strings that are run, by calls handed on."""
+        words, roots = frozenset(self._words()), self.known.roots
+        if not words.isdisjoint(_LOADERS) and any(_root(text) in roots for text in self.seen.strings):
+            return True
+        if not words.isdisjoint(_RUNNERS) and any(root in text for root in roots for text in self.seen.strings):
+            return True
+        handed_on = (speaking for called in self.seen.calls if called.skip for speaking in self._speaking(called))
+        if any(not speaking.isdisjoint(self.seen.keywords) for speaking in handed_on):
+            return True
+        meant = {".".join((q, *rest)) for base, rest in self.seen.chains for q in self.meanings.get(base, ())}
+        by_name = {f"{root}.config.{how}" for root in roots for how in ("read", "values")}
+        absl = tuple(f"{_ABSL}{root}_" for root in roots)
+        return not meant.isdisjoint(by_name) or any(q.startswith(absl) for q in meant)
 
     def _attributes(self) -> bool:
         return all(trigger.attributes.isdisjoint(self.seen.attributes) for trigger in self.present.values())

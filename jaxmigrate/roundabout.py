@@ -156,3 +156,37 @@ def handed_on(source: Source, node: ast.expr) -> Iterator[ast.Call]:
     yield from handed_on(source, parent)
     for use in _uses(source, parent):
         yield from handed_on(source, use)
+
+
+_ABSL = "absl.flags.FLAGS"
+_DEFINES = (b"DEFINE_", b"define_", b"add_option")
+"""How an option of one's own is made."""
+
+
+def options(source: Source) -> Iterator[tuple[ast.expr, str, bool]]:
+    """Options of the library that are read, and whether among those of absl, which are anybody's."""
+    if any(word in source.utf8 for word in _DEFINES):
+        return
+    for qualified, uses in source.meanings().items():
+        owner, _, name = qualified.rpartition(".")
+        library = owner.partition(".")[0]
+        if name.startswith(f"{library}_") and owner == f"{library}.config":
+            yield from ((node, name, False) for node, _ in uses if isinstance(getattr(node, "ctx", None), ast.Load))
+        elif owner == _ABSL:
+            yield from ((node, name, True) for node, _ in uses)
+    for text in source.strings:
+        if isinstance(text.value, str) and text.value.isidentifier() and _reads(source, text, text.value.partition("_")[0]):
+            yield text, text.value, False
+
+
+def _reads(source: Source, name: ast.Constant, library: str) -> bool:
+    """Whether an option is read by its name: ``config.read(name)``, ``config.values[name]``, ``getattr(config, name)``."""
+    place, config = source.parent(name), f"{library}.config"
+    if isinstance(place, ast.Subscript):
+        return place.slice is name and source.resolve(place.value) == f"{config}.values"
+    if not isinstance(place, ast.Call):
+        return False
+    if place.args == [name]:
+        return source.resolve(place.func) == f"{config}.read"
+    by_name = getattr(place.func, "id", "") == "getattr" and len(place.args) == 2 and place.args[1] is name
+    return by_name and source.resolve(place.args[0]) == config

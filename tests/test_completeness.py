@@ -20,7 +20,7 @@ LEFT_ALONE = {
     "living_names": "import jax, jax.numpy as jnp\njax.jit(jnp.sum)\njnp.linalg.norm(x)\njax.tree.map(f, x)\n",
     "dunders": "import jax\njax.__version__\njax.__file__\njax.numpy.__name__\n",
     "below_an_object": "import jax\njax.random.PRNGKey.anything.at_all\njax.Array.nothing_known\n",
-    "config_is_an_object": "import jax\njax.config.update('a', 1)\njax.config.jax_whatever_comes\njax.config.values\n",
+    "config_is_an_object": "import jax\njax.config.update('a', 1)\njax.config.whatever_comes\njax.config.values\n",
     "object_with_public_fields": "import jax\njax.checkpoint_policies.everything_saveable\njax.ad.GradRef\n",
     "parameter_of_that_name": "import jax\ndef f(jax):\n    return jax.curry\n",
     "local_of_that_name": "import jax\ndef f():\n    jax = object()\n    return jax.curry\n",
@@ -274,6 +274,34 @@ def test_names_from_a_star_import_of_the_project_are_looked_up() -> None:
     source = "from lib.common import *\nnp.wobble(x)\nnp.sum(x)\ncurry(f)\ndef f(np): return np.wobble\n"
     [finding] = said(source, module="lib.use", index=index)
     assert finding.position.line == 2
+
+
+def test_options_that_are_read() -> None:
+    source = "import jax\nfrom jax import config\nfrom absl import flags\n"
+    for read in ("jax.config.jax_foo", "config.read('jax_foo')", "config.values['jax_foo']", "getattr(config, 'jax_foo')"):
+        [finding] = said(f"{source}x = {read}\n")
+        assert (finding.codemod, finding.message) == ("unknown-names", "jax_foo is not an option of any known release of JAX")
+    [finding] = said(f"{source}config.jax_enable_x46\n")
+    assert "did you mean jax_enable_x64?" in finding.message
+    [finding] = said(f"{source}flags.FLAGS.jax_omnistaging\n")
+    assert (finding.codemod, finding.symbol) == ("removed-names", "flags.jax_omnistaging")
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        "jax.config.jax_enable_x64",
+        "config.values['jax_enable_x64']",
+        "getattr(config, 'jax_foo', None)",
+        "hasattr(config, 'jax_foo')",
+        "flags.FLAGS.jax_foo",
+        "other.values['jax_foo']",
+        "jax.config.DEFINE_bool('jax_foo', True)\njax.config.jax_foo",
+        "config.jax_foo = 1",
+    ],
+)
+def test_options_that_need_not_be_there(read: str) -> None:
+    assert not said(f"import jax\nfrom jax import config\nfrom absl import flags\n{read}\n", select="unknown-names")
 
 
 ROUNDABOUT = {
