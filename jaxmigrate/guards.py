@@ -16,6 +16,15 @@ if TYPE_CHECKING:
 _IMPORT_ERRORS = {"ImportError", "ModuleNotFoundError", "AttributeError", "NameError", "Exception", "BaseException"}
 _NO_NEWS = {"shape", "dtype", "ndim", "size", "T", "numpy", "item", "items", "keys", "values", "_asdict", "_fields", "name"}
 """What values of all sorts have had all along: to ask for it tells kinds of values, not releases."""
+_NEWS = {
+    "addressable_data", "addressable_shards", "global_shards", "is_fully_addressable", "is_fully_replicated", "sharding",
+    "committed", "_committed", "devices", "device", "format", "layout", "aval", "at", "spec", "mesh", "device_set", "axis_types",
+    "abstract_mesh", "memory_kind", "input_formats", "output_formats", "input_shardings", "output_shardings", "cost_analysis",
+    "memory_analysis", "as_text", "trace", "lower", "compile", "eval_shape", "call_wrapped", "vma", "weak_type", "client",
+    "addressable_devices", "local_devices", "is_deleted", "copy_to_host_async", "block_until_ready", "on_device_size_in_bytes",
+    "unsafe_buffer_pointer",
+}  # fmt: skip
+"""What values of JAX have that they had not in every release."""
 _OTHERS = {"optax", "flax", "haiku", "torch", "tensorflow", "numpy", "scipy", "tqdm", "matplotlib", "chex", "pandas", "cupy"}
 """Packages that are there or not whatever the JAX."""
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -369,9 +378,17 @@ def _test_guard(source: Source, test: ast.expr, in_body: bool) -> str:
 
 
 def _tells_kinds(source: Source, owner: ast.expr, name: str) -> bool:
-    """Whether ``hasattr(x, "shape")`` asks what kind of value `x` is."""
-    common = name in _NO_NEWS or (name.startswith("__") and name != "__jax_array__")
-    return common and source.resolve(owner) is None and not _is_dead(source, owner, name)
+    """Whether ``hasattr(x, "shape")`` asks what kind of value `x` is, or ``hasattr(device, "coords")``: not of JAX's release."""
+    ours = (source.resolve(owner) or "").partition(".")[0] in source.facts.history.members("")
+    if ours or _is_dead(source, owner, name) or name == "__jax_array__":
+        return False
+    return name in _NO_NEWS or name.startswith("__") or not (name in _NEWS or _is_public(source, name))
+
+
+def _is_public(source: Source, name: str) -> bool:
+    """Whether some module of the library has the name."""
+    history = source.facts.history
+    return any(name in history.members(section) for section in history.sections())
 
 
 def _is_dead(source: Source, owner: ast.expr, name: str) -> bool:
