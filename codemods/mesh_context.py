@@ -71,7 +71,7 @@ def _entered(site: FileSite, statement: ast.With, item: ast.withitem) -> Report:
 def _no_set_mesh(source: Source, statement: ast.With, item: ast.withitem) -> str:
     """Why `jax.set_mesh` would surely not do; empty when it may."""
     if item.optional_vars is not None:
-        return "jax.set_mesh gives nothing to the name behind `as`"
+        return "the mesh is used by its name there, and jax.set_mesh gives none"
     if source.names(*PJIT):
         return "pjit, which takes its mesh from it, does not see that of jax.set_mesh"
     if word := next((word for word in _OTHER_EYES if source.mentions(word)), ""):

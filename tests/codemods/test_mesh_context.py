@@ -41,7 +41,7 @@ def test_mesh_of_a_file_without_jax() -> None:
     ("source", "why"),
     [
         pytest.param("with mesh:\n    y = f(jnp.ones(3))\n", "line 6 makes an array", id="arrays-made-inside"),
-        pytest.param("with mesh as m:\n    y = f(x)\n", "nothing to the name behind `as`", id="name"),
+        pytest.param("with mesh as m:\n    y = f(x)\n", "the mesh is used by its name there", id="name"),
         pytest.param("g = jax.pmap(f)\nwith mesh:\n    y = g(x)\n", "pmap does not go with", id="pmap"),
         pytest.param(
             "from jax.experimental.pjit import pjit\ng = pjit(f)\nwith mesh:\n    y = g(x)\n", "does not see that", id="pjit"
