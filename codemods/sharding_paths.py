@@ -225,10 +225,16 @@ def _is_used_as_array(source: Source, value: ast.expr) -> bool:
 
 
 def _is_local(source: Source, made: ast.Call) -> bool:
-    """Whether a call makes an array of this process out of numbers."""
+    """Whether a call makes an array of this process out of numbers, or of another such array."""
     module, _, function = (source.resolve(made.func) or "").rpartition(".")
-    numbers = bool(made.args) and isinstance(made.args[0], (ast.List, ast.Tuple, ast.Constant))
-    return module == "jax.numpy" and (function in _FILLED or (function in ("array", "asarray") and numbers))
+    if module not in ("jax.numpy", "numpy"):
+        return False
+    if function in _FILLED or function == "frombuffer":
+        return True
+    if function not in ("array", "asarray") or not made.args:
+        return False
+    values = source.value_of(made.args[0])
+    return isinstance(values, (ast.List, ast.Tuple, ast.Constant)) or (isinstance(values, ast.Call) and _is_local(source, values))
 
 
 # -- serialization --------------------------------------------------------------------------------------------------------------

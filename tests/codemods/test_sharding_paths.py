@@ -82,6 +82,11 @@ OLD_SER = "from jax.experimental.gda_serialization import serialization as ser\n
             id="gathering-numbers-of-each-process",
         ),
         pytest.param(
+            "import jax.numpy as jnp, numpy as np\nfrom jax.experimental.multihost_utils import process_allgather\n"
+            "x = np.zeros(n)\nx[:2] = y\nz = jnp.array(x)\nprocess_allgather(z, tiled=False)\n",
+            id="gathering-what-was-a-numpy-array",
+        ),
+        pytest.param(
             "from mylib import process_allgather\nimport jax\nprocess_allgather(jax.numpy.ones(3))\n", id="own-process-allgather"
         ),
         pytest.param(
