@@ -7,6 +7,8 @@ cannot be collected is a line without a test, and so is one that was collected.
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import json
 import signal
 import sys
@@ -89,6 +91,13 @@ def _parse_flags() -> None:
     flags.FLAGS.mark_as_parsed()
 
 
+def _import_first(files: list[str]) -> None:
+    """Import JAX and the packages of the tests, which may take longer than one file is given."""
+    for name in ("jax", *sorted({Path(file).parts[0] for file in files})):
+        with contextlib.suppress(Exception):
+            importlib.import_module(name)
+
+
 def main() -> int:
     """Run the files."""
     tree, record, *files = sys.argv[1:]
@@ -97,6 +106,7 @@ def main() -> int:
     # Tests import what lies beside them; at the end, where it hides nothing.
     sys.path += sorted({str((Path(tree) / file).parent) for file in files})
     _parse_flags()
+    _import_first(files)
     quiet = ["-q", "--tb=short", "--no-header", "-p", "no:cacheprovider", "-W", "ignore", "-c", "/dev/null"]
     ways = ["--import-mode=importlib", "-o", "consider_namespace_packages=true", "--continue-on-collection-errors"]
     with Path(record).open("a", encoding="utf-8") as stream:
