@@ -57,6 +57,10 @@ def _certainty(site: AttributeSite, otherwise: Applicability) -> tuple[Applicabi
     return otherwise, f"{site.text(site.value)} is taken to be a jax.Array"
 
 
+_ARRAYS_EVERYWHERE = "0.4.1"
+"""From this release on every array is a jax.Array, which has shards."""
+
+
 @codemod.attribute("device")
 def device(site: AttributeSite) -> Reports:
     """``x.device()`` was a method; for one on several devices the property gives their sharding, where the method raised."""
@@ -70,11 +74,11 @@ def device(site: AttributeSite) -> Reports:
         return None
     applicability, assumed = certain
     if site.target_has("0.4.31"):
-        template, message = "{x}.device", "x.device is a property since 0.4.31; "
+        template, message, needs = "{x}.device", "x.device is a property since 0.4.31; ", "0.4.31"
     else:
-        template, message = "next(iter({x}.devices()))", "the method x.device() is gone in 0.4.27; "
+        template, message, needs = "next(iter({x}.devices()))", "the method x.device() is gone in 0.4.27; ", ""
     message += assumed or "of an array on several devices it is the sharding, where the method raised"
-    return Rewrite(message, applicability, (site.replace(template, call, x=site.value),))
+    return Rewrite(message, applicability, (site.replace(template, call, x=site.value),), requires=needs)
 
 
 @codemod.attribute("devices")
@@ -155,7 +159,8 @@ def device_buffer(site: AttributeSite) -> Reports:
         return None
     applicability, assumed = certain
     message = "x.device_buffer is x.addressable_data(0)" + (f"; {assumed}" if assumed else "")
-    return Rewrite(message, applicability, (site.replace("{x}.addressable_data(0)", x=site.value),))
+    change = site.replace("{x}.addressable_data(0)", x=site.value)
+    return Rewrite(message, applicability, (change,), requires=_ARRAYS_EVERYWHERE)
 
 
 @codemod.attribute("device_buffers")
@@ -168,7 +173,7 @@ def device_buffers(site: AttributeSite) -> Reports:
     message = "the buffers are the data of x.addressable_shards"
     if leading:
         message += f"; {_LEADING}"
-    return Rewrite(message + (f"; {certain[1]}" if certain[1] else ""), REVIEW, changes)
+    return Rewrite(message + (f"; {certain[1]}" if certain[1] else ""), REVIEW, changes, requires=_ARRAYS_EVERYWHERE)
 
 
 @codemod.attribute("to_py")
