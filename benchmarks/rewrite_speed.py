@@ -35,6 +35,20 @@ for folder, _, names in os.walk(sys.argv[1]):
             with open(os.path.join(folder, name), "rb") as file:
                 b"jax" in file.read()
 """
+MODERN = """
+import jax
+import jax.numpy as jnp
+from jax import lax, random
+from jax.sharding import NamedSharding, PartitionSpec as P
+
+@jax.jit
+def step(w, x):
+    return lax.fori_loop(0, 3, lambda i, c: jnp.dot(c, w).clip(0, 1), x)
+
+def init(key, mesh):
+    w = random.normal(key, (4, 4))
+    return jax.tree.map(lambda a: jax.device_put(a, NamedSharding(mesh, P())), w)
+"""
 LIBCST_SAMPLE_BYTES = 400_000
 OLD, NEW = "jax.tree_map", "jax.tree_util.tree_map"
 """The one rename that the other tools are asked for."""
@@ -189,8 +203,9 @@ def libcst_rename(heavy: Path, scratch: Path) -> Command:
 
 def rows(large: Path, heavy: Path, scratch: Path, rounds: int) -> Iterator[Row]:
     """Every pair with its target."""
-    clean = scratch / "clean.py"
+    clean, modern = scratch / "clean.py", scratch / "modern.py"
     clean.write_text("def add(a, b):\n    return a + b\n", "utf-8")
+    modern.write_text(MODERN, "utf-8")
     few = max(1, rounds // 3)
     read = Command((sys.executable, "-c", PLAIN_READ, str(large)))
     ruff = (
@@ -208,6 +223,13 @@ def rows(large: Path, heavy: Path, scratch: Path, rounds: int) -> Iterator[Row]:
         rewrite(str(clean)),
         Command((sys.executable, "-c", CLICK)),
         1.3,
+        4 * rounds,
+    )
+    yield Row(
+        "one file of today's JAX, against python -c 'import click'",
+        rewrite(str(modern)),
+        Command((sys.executable, "-c", CLICK)),
+        1.6,
         4 * rounds,
     )
     yield Row("large, against reading it", rewrite(str(large)), read, 2.0, rounds)
