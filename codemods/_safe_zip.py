@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jaxmigrate.codemod import REVIEW, SAFE, Codemod, NameSite, ReplaceExpr, Reports, Rewrite, Template
+from jaxmigrate.codemod import REVIEW, SAFE, Codemod, NameSite, ReplaceExpr, Reports, Rewrite, Site, Template
 
 _STRICT = "0.4.31"
 """The first JAX that needs a Python whose zip knows `strict`."""
@@ -30,7 +30,7 @@ def _use(site: NameSite) -> Reports:
 
 def _map(site: NameSite, arguments: list[ast.expr]) -> str:
     """``list(map(f, x))``, or a comprehension over a strict zip; empty where that is not possible."""
-    if len(arguments) < 2 or not _means_builtin(site, "map", "list", "zip"):
+    if len(arguments) < 2 or not means_builtin(site, "map", "list", "zip"):
         return ""
     if len(arguments) == 2:
         return "list(map({x0}, {x1}))"
@@ -44,11 +44,11 @@ def _map(site: NameSite, arguments: list[ast.expr]) -> str:
 
 def _zip(site: NameSite, arguments: list[ast.expr]) -> str:
     """``list(zip(x, y, strict=True))``; empty where that is not possible."""
-    if not arguments or not site.target_has(_STRICT) or not _means_builtin(site, "list", "zip"):
+    if not arguments or not site.target_has(_STRICT) or not means_builtin(site, "list", "zip"):
         return ""
     return f"list(zip({', '.join(f'{{x{i}}}' for i in range(len(arguments)))}, strict=True))"
 
 
-def _means_builtin(site: NameSite, *names: str) -> bool:
+def means_builtin(site: Site, *names: str) -> bool:
     """Whether these names are bound nowhere around the site."""
     return not any(site.source.lookup(name, site.source.scope(site.node))[0] for name in names)

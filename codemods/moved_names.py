@@ -21,6 +21,7 @@ from jaxmigrate.codemod import (
 from jaxmigrate.history import Successor
 from jaxmigrate.registry import history
 from jaxmigrate_codemods import _safe_zip
+from jaxmigrate_codemods._as_value import as_value, is_imported
 from jaxmigrate_codemods._moved_modules import member_moves, move_module
 
 codemod = Codemod(
@@ -151,6 +152,32 @@ def curry(site: CallSite) -> Reports:
         return site.manual("jax.curry(f) is functools.partial(functools.partial, f)")
     change = site.replace("{functools.partial}({functools.partial}, {f})", f=function)
     return Rewrite("jax.curry(f) is functools.partial(functools.partial, f)", SAFE, (change,))
+
+
+_UNZIPS = {
+    "jax.util.unzip2": "tuple(zip(*{pairs})) or ((), ())",
+    "jax.util.unzip3": "tuple(zip(*{pairs})) or ((), (), ())",
+}
+
+
+@codemod.call(*_UNZIPS)
+def unzip(site: CallSite) -> Reports:
+    """Tuples of the first and second (and third) members, of nothing too."""
+    if site.partial or not is_imported(site, site.node.func):
+        return None
+    if not _safe_zip.means_builtin(site, "tuple", "zip"):
+        return site.manual(f"write {_UNZIPS[site.symbol]}, where tuple and zip are those of Python")
+    (pairs,) = site.bind("xys" if site.symbol.endswith("2") else "xyzs").values()
+    name = site.symbol.rpartition(".")[2]
+    return Rewrite(f"{name} written out", SAFE, (site.replace(_UNZIPS[site.symbol], pairs=pairs),))
+
+
+@codemod.name_(*_UNZIPS)
+def unzip_as_value(site: NameSite) -> Reports:
+    """The function passed on, stored or given another name."""
+    written_out = _UNZIPS[site.symbol].replace("{pairs}", "pairs")
+    found: Reports = as_value(site, f"lambda pairs: {written_out}", "", f"write {written_out}")
+    return found
 
 
 @codemod.call("jax.util.wraps")

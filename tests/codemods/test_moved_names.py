@@ -99,3 +99,17 @@ def test_name_that_was_imported_alone_is_imported_alone() -> None:
         "import jax\nprocess_index = 3\nprint(jax.process_index(), process_index)\n",
         select="moved-names",
     )
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param("a, b = util.unzip2(x)", "a, b = tuple(zip(*x)) or ((), ())", id="unpacked"),
+        pytest.param("y = util.unzip3(x)[0]", "y = (tuple(zip(*x)) or ((), (), ()))[0]", id="indexed"),
+        pytest.param("y = util.unzip2(a if b else c)", "y = tuple(zip(*a if b else c)) or ((), ())", id="condition"),
+        pytest.param("f = util.unzip2\ny = f(x)", "f = lambda pairs: tuple(zip(*pairs)) or ((), ())\ny = f(x)", id="value"),
+        pytest.param("y = map(util.unzip2, x)", "y = map(lambda pairs: tuple(zip(*pairs)) or ((), ()), x)", id="passed-on"),
+    ],
+)
+def test_unzip(before: str, after: str) -> None:
+    rewritten(f"from jax import util\n{before}\n", f"{after}\n", select="moved-names")
