@@ -69,6 +69,11 @@ def test_unchanged(source: str) -> None:
             "import jax\nimport jax.extend.backend\njax.extend.backend.get_backend.cache_clear()\n",
             id="cache-clear",
         ),
+        pytest.param(
+            "from jaxlib.xla_extension.pytree import GetAttrKey\nfrom jaxlib.xla_extension import PyTreeDef\nGetAttrKey('a'), PyTreeDef\n",
+            "from jax.tree_util import GetAttrKey, PyTreeDef\nGetAttrKey('a'), PyTreeDef\n",
+            id="trees",
+        ),
     ],
 )
 def test_rewritten(before: str, after: str) -> None:
