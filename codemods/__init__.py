@@ -100,13 +100,13 @@ WORDS = (
     "_is_unspecified", "_local_shards", "_reconstruct_array", "array_serialization", "axis_resources",
     "backend_specific_translations", "block_host_until_ready", "build_tree", "call_translations", "callback", "clear_backends",
     "compilation_cache", "config.DEFINE", "config.FLAGS", "config.define_", "config.update", "constvars", "copy_to_device",
-    "cost_analysis", "debug_callback", "device", "device_array_types", "device_buffer", "device_buffers", "device_count",
-    "device_local_layout", "device_put_replicated", "device_put_sharded", "devices", "disable_x64", "empty", "empty_like",
-    "enable_x64", "eqns", "eval_shape", "experimental import array", "experimental import sharding",
+    "copy_to_host", "cost_analysis", "debug_callback", "device", "device_array_types", "device_buffer", "device_buffers",
+    "device_count", "device_local_layout", "device_put_replicated", "device_put_sharded", "devices", "disable_x64", "empty",
+    "empty_like", "enable_x64", "eqns", "eval_shape", "experimental import array", "experimental import sharding",
     "experimental import with_sharding_constraint", "experimental.array", "experimental.maps", "experimental.sharding",
     "experimental.with_sharding_constraint", "experimental_cpp_jit", "experimental_cpp_pjit", "experimental_cpp_pmap",
     "experimental_xmap_ensure_fixed_sharding", "experimental_xmap_spmd_lowering", "experimental_xmap_spmd_lowering_manual",
-    "final_checkpoint_dir", "find_class", "gda_serialization", "getmro", "global_array_to_host_local_array",
+    "final_checkpoint_dir", "find_class", "gda_serialization", "get_bind_params", "getmro", "global_array_to_host_local_array",
     "global_device_array", "global_meshes", "host_callback", "host_local_array_to_global_array", "import AUTO", "import maps",
     "import prng", "in_axis_resources", "index_add", "index_max", "index_min", "index_mul", "index_update",
     "initial_style_translations", "input_layouts", "invars", "io_callback", "issubclass", "jax", "jax.config", "jax.ops",
@@ -127,8 +127,8 @@ WORDS = (
     "pxla", "random", "register", "register_translation", "set_mesh", "shard_map", "sharded_jit", "sharding_spec",
     "sharding_specs", "singledispatch", "singledispatchmethod", "stax", "test_util", "to_py", "trace", "translations",
     "translations_with_avals", "tree_flatten", "tree_leaves", "tree_map", "tree_multimap", "tree_structure", "tree_transpose",
-    "tree_unflatten", "treedef_is_leaf", "use_mesh", "x64_context", "xla_bridge", "xla_call", "xla_client", "xla_computation",
-    "xla_extension", "xla_shape",
+    "tree_unflatten", "treedef_is_leaf", "unsafe_raw_array", "use_mesh", "x64_context", "xla_bridge", "xla_call", "xla_client",
+    "xla_computation", "xla_extension", "xla_shape",
 )
 # fmt: on
 """All words of these codemods, kept here so that a file without any costs no import of them (a test compares)."""

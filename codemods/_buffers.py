@@ -138,7 +138,27 @@ def _is_pmap_result(site: AttributeSite) -> bool:
 def is_pmap_made(source: Source, value: ast.expr) -> bool:
     """Whether the file shows that an array is what a pmap-ed function returned, mapped in its first dimension."""
     made = _unpacked(source, source.value_of(value))
+    if isinstance(made, ast.Name):
+        made = _bound_last(source, made) or made
     return isinstance(made, ast.Call) and any(_maps_rows(source, maker) for maker in _makers(source, made.func))
+
+
+def _bound_last(source: Source, name: ast.Name) -> ast.expr | None:
+    """What a name that is bound several times (``state = step(state)``) was last bound to, where this is certain."""
+    bindings, scope = source.lookup(name.id, source.scope(name))
+    if source.scope(name) is not scope:
+        return None
+    earlier = [b.statement for b in bindings if b.statement is not None and b.statement.lineno < source.statement(name).lineno]
+    last = max(earlier, key=lambda s: s.lineno, default=None)
+    if not isinstance(last, ast.Assign) or len(last.targets) != 1:
+        return None
+    around = list(source.ancestors(name))
+    block = source.parent(last)
+    loops = [a for a in around if isinstance(a, (ast.For, ast.While))]
+    outside = [loop for loop in loops if not any(a is loop for a in source.ancestors(last))]
+    passed = block in around and not isinstance(block, (ast.If, ast.Try))
+    again = any(a in outside for b in bindings if b.statement is not None for a in source.ancestors(b.statement))
+    return last.value if passed and not again else None
 
 
 def _unpacked(source: Source, value: ast.expr) -> ast.expr:

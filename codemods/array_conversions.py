@@ -128,6 +128,24 @@ def truth(site: FileSite) -> Iterator[Report]:
         if isinstance(node, (ast.Name, ast.Call)) and 0 in (shape(site.source, node) or ()):
             change = site.replace("{x}.size", node, x=node)
             yield Rewrite("an empty array has no truth value since 0.4.24, and was False", REVIEW, (change,), node)
+        elif isinstance(node, (ast.Name, ast.Call, ast.Subscript)) and _is_found(site.source, node):
+            yield site.manual(
+                f"an empty array has no truth value since 0.4.24, and was False; {site.text(node)} may be empty: ask its size",
+                node,
+            )
+
+
+def _is_found(source: Source, node: ast.expr) -> bool:
+    """What a search found, which may be nothing: ``jnp.where(x)[0]``, ``jnp.nonzero(x)[0]``, ``jnp.argwhere(x)``."""
+    value = source.value_of(node)
+    single = isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Constant)
+    call = value.value if isinstance(value, ast.Subscript) and single else value
+    if not isinstance(call, ast.Call) or any(k.arg == "size" for k in call.keywords):
+        return False
+    qualified = source.resolve(call.func)
+    if single:
+        return qualified == "jax.numpy.nonzero" or (qualified == "jax.numpy.where" and len(call.args) == 1)
+    return qualified in ("jax.numpy.argwhere", "jax.numpy.flatnonzero")
 
 
 @codemod.name_("numpy.asarray", "numpy.array")

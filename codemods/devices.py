@@ -48,9 +48,9 @@ def _was_called(site: AttributeSite) -> bool:
     original = site.source.original
     if original is None:
         return False
-    text = site.text()
+    place = (site.text(), site.source.original_line(site.node))
     return not any(
-        original.segment(a) == text and not (isinstance(call := original.parent(a), ast.Call) and call.func is a)
+        (original.segment(a), a.lineno) == place and not (isinstance(call := original.parent(a), ast.Call) and call.func is a)
         for a in original.by_attribute.get("device", ())
     )
 

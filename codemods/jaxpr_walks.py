@@ -35,7 +35,7 @@ codemod = Codemod(
     deprecated=None,
     removed=None,
     link="https://docs.jax.dev/en/latest/changelog.html",
-    words=frozenset({"pjit", "xla_call", "eqns", "invars", "outvars", "constvars", "ClosedJaxpr"}),
+    words=frozenset({"pjit", "xla_call", "eqns", "invars", "outvars", "constvars", "ClosedJaxpr", "get_bind_params"}),
     applicability=REVIEW,
 )
 
@@ -59,6 +59,8 @@ def primitive_name(site: StringSite) -> Reports:
         return _compared(site, parent, site.node)
     if isinstance(parent, (ast.Tuple, ast.List, ast.Set)):
         return _listed(site, parent)
+    if isinstance(parent, ast.Call):
+        return _prefix(site, parent)
     if not isinstance(parent, ast.Dict) or site.node not in parent.keys or not _names_primitives(site.source):
         return None
     why = _RENAMED if site.value == "pjit" else _OLDER
@@ -69,13 +71,26 @@ def _compared(site: StringSite, compare: ast.Compare, own: ast.expr) -> Reports:
     """``name == "pjit"`` asks for both; the file may do so already."""
     source = site.source
     other = compare.left if own in compare.comparators else compare.comparators[0]
-    if len(compare.ops) != 1 or not isinstance(compare.ops[0], (ast.Eq, ast.NotEq)) or not _is_name(source, other):
+    if len(compare.ops) != 1 or not _is_name(source, other):
+        return None
+    if isinstance(compare.ops[0], (ast.In, ast.NotIn)) and own is compare.left:
+        return site.manual(f"{_RENAMED}: look for jit too", compare)  # a part of the name
+    if not isinstance(compare.ops[0], (ast.Eq, ast.NotEq)):
         return None
     if site.value == "xla_call":
         return site.manual(_OLDER, compare)
     operator = "in" if isinstance(compare.ops[0], ast.Eq) else "not in"
     change = site.replace(f'{{name}} {operator} ("pjit", "jit")', compare, name=other)
     return Rewrite(_RENAMED, REVIEW, (change,), compare)
+
+
+def _prefix(site: StringSite, call: ast.Call) -> Reports:
+    """``name.startswith("pjit")``."""
+    if not isinstance(call.func, ast.Attribute) or call.func.attr != "startswith" or not _is_name(site.source, call.func.value):
+        return None
+    if site.value == "xla_call" or len(call.args) != 1:
+        return site.manual(_OLDER, call)
+    return Rewrite(_RENAMED, REVIEW, (site.replace('("pjit", "jit")', site.node),), call)
 
 
 def _knows_jit(site: StringSite) -> bool:
@@ -157,6 +172,26 @@ def assigned(site: AttributeSite) -> Reports:
         return None
     new = f"{site.text(site.value)}.replace({site.symbol}=...)"
     return site.manual(f"a jaxpr cannot be changed since 0.4.2: make another with {new}")
+
+
+@codemod.attribute("get_bind_params")
+@before("0.9.2")
+def bind_params(site: AttributeSite) -> Reports:
+    """``subfuns, params = eqn.primitive.get_bind_params(eqn.params)``: the parameters alone, with the functions among them."""
+    source, call = site.source, site.call()
+    around = source.parent(call) if call is not None else None
+    if call is None or not _is_primitive(source, site.value):
+        return None
+    why = "get_bind_params gives the parameters since 0.9.2, and gave a pair with functions before"
+    is_second = isinstance(around, ast.Subscript) and around.value is call and site.text(around.slice) == "1"
+    is_pair = isinstance(around, ast.Assign) and isinstance(around.targets[0], ast.Tuple) and len(around.targets[0].elts) == 2
+    if not is_second and not is_pair:
+        return None
+    if not site.target_has("0.9.2"):
+        return site.manual(f"{why}: where it is a dict, there are no functions to bind", call)
+    if isinstance(around, ast.Subscript):
+        return Rewrite(why, REVIEW, (site.replace("{params}", around, params=call),), call, requires="0.9.2")
+    return Rewrite(why, REVIEW, (site.replace("[], {params}", call, params=call),), call, requires="0.9.2")
 
 
 @codemod.name_("jax.core.ClosedJaxpr", "jax.extend.core.ClosedJaxpr", "jax._src.core.ClosedJaxpr")

@@ -129,10 +129,22 @@ def subclass(site: NameSite) -> Reports:
 def dumped(site: NameSite) -> Reports:
     """JSON knew it as a tuple."""
     call = site.parent()
-    if not isinstance(call, ast.Call) or call.func is not site.node or not call.args or not is_spec(site, call.args[0]):
+    if not isinstance(call, ast.Call) or call.func is not site.node or not call.args:
         return None
-    change = site.replace("tuple({x})", call.args[0], x=call.args[0])
-    return Rewrite("a PartitionSpec is no tuple since 0.6.1, and json cannot write it", REVIEW, (change,), call.args[0])
+    specs = [n for n in _members(call.args[0]) if is_spec(site, n)]
+    if not specs:
+        return None
+    changes = tuple(site.replace("tuple({x})", n, x=n) for n in specs)
+    return Rewrite("a PartitionSpec is no tuple since 0.6.1, and json cannot write it", REVIEW, changes, specs[0])
+
+
+def _members(node: ast.expr) -> list[ast.expr]:
+    """A value, or those that a written list or dict holds."""
+    if isinstance(node, ast.Dict):
+        return [m for v in node.values for m in _members(v)]
+    if isinstance(node, (ast.List, ast.Tuple)):
+        return [m for e in node.elts for m in _members(e)]
+    return _members(node.elt) if isinstance(node, ast.ListComp) else [node]
 
 
 def is_spec(site: Site, node: ast.expr) -> bool:

@@ -9,12 +9,14 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from jaxmigrate.codemod import MANUAL, Codemod, Reports, StringSite
+from jaxmigrate.codemod import MANUAL, Codemod, FileSite, Manual, Reports, StringSite
 
 from ._arrays import uses_jax
-from ._changes import before
+from ._changes import before, builtin_calls
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from jaxmigrate.names import Source
 
 codemod = Codemod(
@@ -29,22 +31,40 @@ codemod = Codemod(
 )
 
 _FORMS = {
-    "TFRT_CPU_": (
+    "TFRT_CPU": (
         "0.10.0",
-        re.compile(r"TFRT_CPU_"),
+        re.compile(r"TFRT_CPU"),
         'str of a CPU device is "cpu:0" since 0.10.0, and was "TFRT_CPU_0": ask for its id',
     ),
-    "ShapedArray(": (
+    "ShapedArray": (
         "0.6.1",
-        re.compile(r"ShapedArray\(\w+\["),
+        re.compile(r"ShapedArray\\?\("),
         'str of an abstract value is "float32[2]" since 0.6.1, and was "ShapedArray(float32[2])": ask for shape and dtype',
     ),
-    "PartitionSpec(": (
+    "PartitionSpec": (
         "0.9.1",
-        re.compile(r"PartitionSpec\((?:'|None|\()"),
+        re.compile(r"PartitionSpec\((?:'|None|\(|$)|PartitionSpec\\\("),
         "a PartitionSpec prints as P('x',) since 0.9.1, and as PartitionSpec('x',) before: compare the spec itself",
     ),
 }
+
+_TAKEN_APART = frozenset({"split", "rsplit", "partition", "rpartition", "startswith", "endswith", "replace", "index", "find"})
+
+
+@codemod.file
+@before("0.10.0")
+def name_of_device(site: FileSite) -> Iterator[Manual]:
+    """``str(device).split("_")``."""
+    for call in builtin_calls(site.source, "str"):
+        around = site.source.parent(call)
+        whole = site.source.parent(around) if isinstance(around, ast.Attribute) else None
+        taken = isinstance(around, ast.Attribute) and around.attr in _TAKEN_APART and isinstance(whole, ast.Call)
+        if not taken and not (isinstance(around, ast.Subscript) and around.value is call):
+            continue
+        named = isinstance(whole, ast.Call) and any("TFRT_CPU" in site.text(a) for a in whole.args)
+        if len(call.args) == 1 and site.source.infer(call.args[0]) == "jax.Device" and not named:
+            yield site.manual(_FORMS["TFRT_CPU"][2], call)
+
 
 _SEARCHES = frozenset({
     "startswith", "endswith", "replace", "removeprefix", "match", "search", "fullmatch", "find", "index", "split", "count", "sub",

@@ -60,13 +60,22 @@ def _looked_up(site: NameSite) -> Reports:
         if not _are_bases(source, parent.comparators[0]):
             return None
         return site.manual(f"{_WHY}, nor among their bases: ask a value with isinstance", parent)
-    if not isinstance(parent, ast.Dict) or site.node not in parent.keys:
+    if not _is_entry(source, site.node, parent):
         return None
     if not any(_are_bases(source, n) for n in ast.walk(source.tree) if isinstance(n, ast.expr)):
         return None
     return site.manual(
         f"{_WHY}: a look-up with the bases of a tracer's class does not find this entry; add one for jax.core.Tracer"
     )
+
+
+def _is_entry(source: Source, node: ast.expr, parent: ast.AST | None) -> bool:
+    """``{jax.Array: f}``, ``TABLE[jax.Array] = f`` and ``@handler(jax.Array)``."""
+    if isinstance(parent, ast.Subscript):
+        return isinstance(parent.ctx, ast.Store) and parent.slice is node
+    if isinstance(parent, ast.Call):
+        return source.parent(parent) is source.statement(parent) and parent.args[:1] == [node]
+    return isinstance(parent, ast.Dict) and node in parent.keys
 
 
 def _are_bases(source: Source, node: ast.expr) -> bool:

@@ -205,6 +205,26 @@ def test_nothing_is_said_of_programs_that_are_not_known_to_be_old(case: object, 
             "jax.tree_util.tree_map(f, a, m)\njax.tree_util.tree_map(f, m, b)",
             id="masked-tree-with-others",
         ),
+        pytest.param("p = eqn.primitive.get_bind_params(eqn.params)\na, b = x.get_bind_params(y)", id="parameters-alone"),
+        pytest.param("T = {}\nT[jax.Array] = 1\nf(jax.Array, 1)\nx = T[jax.Array]", id="tables-asked-by-class"),
+        pytest.param(
+            "p = jax.pmap(f)(x)\np = jnp.ones(3)\np.addressable_data(0)\nfor i in r: p.addressable_data(0)",
+            id="bound-to-others-too",
+        ),
+        pytest.param(
+            "p = jax.pmap(f)(x)\nfor i in r:\n    print(p.addressable_data(0))\n    p = g(p)\nif a: p = jax.pmap(f)(x)\np.addressable_data(0)",
+            id="bound-anew-in-a-loop",
+        ),
+        pytest.param(
+            "i = jnp.where(a, b, c)[0]\nj = jnp.nonzero(a, size=2)[0]\nif i or j or jnp.where(a)[0].size: pass",
+            id="sizes-of-finds",
+        ),
+        pytest.param(
+            "def f(d): return str(d).split('_'), str(jax.devices()[0]), repr(jax.devices()[0]).split('=')", id="device-text"
+        ),
+        pytest.param(
+            "def f(e): return 'pjit' in e.name, e.primitive.name.startswith('x'), e.name.startswith('pjit')", id="part-of-a-name"
+        ),
         pytest.param("print('TFRT_CPU_0', \"PartitionSpec('x',)\")\nx = f'ShapedArray(float32[2]) {y}'", id="printed-only"),
         pytest.param("assert str(x) == 'ShapedArray'", id="name-of-a-class"),
     ],
@@ -247,6 +267,17 @@ def test_unchanged(source: str) -> None:
             "m = jax.tree_util.tree_map(lambda p: None if p.ndim else p, a)\njax.tree_util.tree_map(f, m, a)",
             ["m has None where a"],
             id="masked-tree",
+        ),
+        pytest.param("d = jax.devices()[0]\nint(str(d).split('_')[-1])", ["str of a CPU device"], id="device-taken-apart"),
+        pytest.param("import re\nre.match(r'ShapedArray\\((.*)\\[', str(a))", ["str of an abstract value"], id="pattern"),
+        pytest.param(
+            "i = jnp.where(a)[0]\nif not i: print(bool(jnp.argwhere(b)))", ["i may be", "jnp.argwhere(b) may be"], id="finds"
+        ),
+        pytest.param("def f(e): return 'pjit' in e.primitive.name", ["look for jit too"], id="part-of-primitive"),
+        pytest.param(
+            "R = {}\ndef h(c): return c\n@h(jax.Array)\ndef f(x): return [R[t] for t in type(x).__mro__]",
+            ["add one"],
+            id="registry-of-bases",
         ),
         pytest.param("jax.ops.segment_sum(x, i)", ["segment_sum (line 5) leaves out"], id="segments"),
         pytest.param("class V:\n    def __jax_array__(self): return 1", ["a V that is given to one"], id="objects"),
@@ -331,6 +362,7 @@ def test_names_of_other_codemods_are_not_mistaken_for_what_was_written() -> None
         ("stricter-arguments", "0.4.31", "jax.experimental.pallas.BlockSpec(lambda i: (i, 0), (8, 128))"),
         ("callback-arguments", "0.4.27", "jax.debug.callback(lambda x: x.tofile('x'), x)"),
         ("none-in-trees", "0.4.34", "m = jax.tree_map(lambda p: None if p else p, a)\njax.tree_map(f, m, a)"),
+        ("jaxpr-walks", "0.9.2", "def f(e): s, p = e.primitive.get_bind_params(e.params)"),
         ("printed-forms", "0.10.0", "str(d) == 'TFRT_CPU_0'"),
         ("printed-forms", "0.6.1", "assert str(a) == 'ShapedArray(float32[2])'"),
         ("printed-forms", "0.9.1", "assert repr(s) == \"PartitionSpec('x',)\""),
@@ -363,6 +395,29 @@ def test_only_programs_older_than_the_change_are_concerned(codemod: str, release
         ("array-conversions", "int(jnp.ones(3)[:1])", "int(jnp.ones(3)[:1].item())"),
         ("array-conversions", "float(-jnp.ones((1, 1)) * 2)", "float((-jnp.ones((1, 1)) * 2).item())"),
         ("array-conversions", "float(jax.random.normal(k, shape=(1,)))", "float(jax.random.normal(k, shape=(1,)).item())"),
+        ("jaxpr-walks", "e.primitive.name.startswith('pjit')", 'e.primitive.name.startswith(("pjit", "jit"))'),
+        ("jaxpr-walks", "p = e.primitive.get_bind_params(q)[1]", "p = e.primitive.get_bind_params(q)"),
+        (
+            "pmap-shards",
+            "p = jnp.ones(3)\np = jax.pmap(f)(p)\np.addressable_data(0)",
+            "p = jnp.ones(3)\np = jax.pmap(f)(p)\np.addressable_data(0)[0]",
+        ),
+        ("cost-analysis", "f(c.cost_analysis()[-1])", "f(c.cost_analysis())"),
+        (
+            "array-conversions",
+            "print('%d: %.3f' % (n, jnp.ones((2, 1))[0]))",
+            "print('%d: %.3f' % (n, jnp.ones((2, 1))[0].item()))",
+        ),
+        (
+            "array-conversions",
+            "a = np.zeros(len(s))\nfor i, _ in enumerate(s): a[i] = jnp.ones(1)",
+            "a = np.zeros(len(s))\nfor i, _ in enumerate(s): a[i] = jnp.ones(1).item()",
+        ),
+        (
+            "partition-spec-tuple",
+            "0\nimport json\njson.dumps({'a': [x.sharding.spec]})",
+            "0\nimport json\njson.dumps({'a': [tuple(x.sharding.spec)]})",
+        ),
         ("stricter-arguments", "jax.sharding.Mesh(d, axis_names='xy')", 'jax.sharding.Mesh(d, axis_names=("x", "y"))'),
         ("stricter-arguments", "jax.dlpack.from_dlpack(t.to_dlpack(x))", "jax.dlpack.from_dlpack(x)"),
         ("stricter-arguments", "jnp.mean([f(i) for i in xs])", "jnp.mean(jnp.asarray([f(i) for i in xs]))"),
