@@ -130,7 +130,7 @@ def _pieces(source: Source, target: Version) -> dict[str, list[_Piece]]:
 
 
 def _uses(source: Source, target: Version) -> list[tuple[int, int, Use]]:
-    """Every whole chain that is a name of the library, by its place."""
+    """Every whole chain that is a name of the library, by its place; not what is gone and only the fallback of a guard."""
     history = source.facts.history
     same, roots = _same_objects(history), history.members("").keys()
     found: list[tuple[int, int, Use]] = []
@@ -139,7 +139,7 @@ def _uses(source: Source, target: Version) -> list[tuple[int, int, Use]]:
             continue
         name, gone = source.facts.canonical(same.get(qualified, qualified)), _is_gone(history, qualified, target)
         for node, _ in nodes:
-            if not isinstance(parent := source.parent(node), ast.Attribute):
+            if not (isinstance(parent := source.parent(node), ast.Attribute) or (gone and source.guard(node))):
                 start, end = source.span(node)
                 lost = _lost_arguments(history, qualified, parent) if isinstance(parent, ast.Call) and parent.func is node else ""
                 found.append((start, end, Use(name + lost, source.position(start).line, gone)))

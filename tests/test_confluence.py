@@ -71,6 +71,11 @@ AGREED = {
         "from jax.lib import xla_bridge\n\ndef setup():\n    xla_bridge.get_backend.cache_clear()\n",
         "import jax.extend\n\ndef setup():\n    jax.extend.backend.get_backend.cache_clear()\n",
     ),
+    "a_choice_by_presence": (
+        "import jax\n\ndef f():\n    t = jax.core.TraceTag()\n    return t\n",
+        "import jax\nimport jax.extend.core as jex\n\ndef f():\n    if hasattr(jex, 'TraceTag'):\n        t = jex.TraceTag()\n"
+        "    else:\n        t = jax.core.TraceTag()\n    return t\n",
+    ),
     "code_that_only_one_side_has": (
         "import jax\n\ndef f(x):\n    return jax.tree_map(abs, x)\n\ndef old(x):\n    return jax.jit(x)\n",
         "import jax\n\ndef f(x):\n    print(jax.devices())\n    return jax.tree_map(abs, x)\n",

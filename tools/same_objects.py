@@ -12,8 +12,8 @@ from jaxmigrate.registry import history
 
 PATH = Path(__file__).resolve().parents[1] / "codemods" / "same_objects.txt"
 _HEAD = """\
-# Derived by tools/same_objects.py from the newest release: public names of one object in a line, the oldest first; a function of
-# jax.tree only passes its arguments on to the one of jax.tree_util, so both count as one.
+# Derived by tools/same_objects.py from the newest release: public names of one object in a line, the oldest first; a function that
+# only passes its arguments on to another (jax.tree.map, jax.remat) counts as one with it.
 """
 _PASSED_OVER = ("jax.experimental.pallas.ops.", "jax.experimental.mosaic.", "jaxlib.")
 
@@ -26,14 +26,15 @@ def text() -> str:
         kept.append(value)
         groups.setdefault(id(value), []).append(name)
     lines = sorted(" ".join(sorted(names, key=_rank)) for names in groups.values() if len(names) > 1)
-    return _HEAD + "".join(f"{line}\n" for line in [*lines, *_of_trees()])
+    return _HEAD + "".join(f"{line}\n" for line in [*lines, *_passed_on()])
 
 
 def _rank(name: str) -> tuple[object, ...]:
     return history().since(name), name.count("."), len(name), name
 
 
-def _of_trees() -> Iterator[str]:
+def _passed_on() -> Iterator[str]:
+    yield "jax.checkpoint jax.remat"
     tree, util = (history().members(f"jax.{module}") for module in ("tree", "tree_util"))
     for name, entry in tree.items():
         if entry.alive and f"tree_{name}" in util and util[f"tree_{name}"].alive:
