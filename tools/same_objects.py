@@ -12,7 +12,7 @@ from jaxmigrate.registry import history
 
 PATH = Path(__file__).resolve().parents[1] / "codemods" / "same_objects.txt"
 _HEAD = """\
-# Derived by tools/same_objects.py from the newest release: public names of one object in a line, the oldest first; a function that
+# Derived by tools/same_objects.py from the newest release: names of one object in a line, the oldest first. A function that
 # only passes its arguments on to another (jax.tree.map, jax.remat) counts as one with it.
 """
 _PASSED_OVER = ("jax.experimental.pallas.ops.", "jax.experimental.mosaic.", "jaxlib.")
