@@ -237,7 +237,7 @@ class _Look:
         line = source.utf8[source.offset(alias.lineno, 0) :].partition(b"\n")[0]
         if alias.asname == alias.name or b"noqa" in line:  # passed on, or there on purpose
             return False
-        if is_used(source, alias, statement) or has_stand_in(source, alias, name, scope):
+        if is_used(source, alias, statement) or has_stand_in(source, alias, name, scope) or guards.is_probe(source, statement):
             return False
         return not (scope is source.scope_root and exported(source, name))
 
@@ -406,6 +406,9 @@ class _Look:
             verdict = self.judged(mention.qualified) if self._is_ours(mention.qualified) else None
             if verdict is None or verdict.root in patched or _below(mention.module, verdict.root):
                 continue
+            loaded = self.judged(mention.module, as_module=True) if mention.module else None
+            if loaded is not None and loaded.fate is Fate.GONE:
+                continue  # it is not even loaded
             if not self.covered.node(mention.node):
                 yield self.proposal(mention.node, verdict, self.message(verdict, mention.qualified) + why)
         yield from self._asked_for()
@@ -459,6 +462,8 @@ class _Look:
             known = bool(entries) or (of_absl or not self._is_ours(library))
             if any(e.alive or e.at(self.target) for e in entries) or self.covered.node(node, *self.source.ancestors(node)):
                 continue
+            if isinstance(node, ast.Attribute) and not of_absl and self.judged(f"{library}.config.{option}") is not None:
+                continue  # said of the attribute
             symbol = f"flags.{option}"
             if entries:
                 message = f"the option {option} is gone, JAX {entries[0].last} was the last with it"

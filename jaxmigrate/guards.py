@@ -273,6 +273,15 @@ def _try_guard(source: Source, statement: ast.Try, child: ast.AST, node: ast.AST
     return ""
 
 
+def is_probe(source: Source, statement: ast.stmt) -> bool:
+    """Whether a ``try`` finds out by an import what there is: more happens with it, or without it."""
+    parent = source.parent(statement)
+    if not isinstance(parent, ast.Try) or statement not in parent.body or not any(map(_catches_absence, parent.handlers)):
+        return False
+    rest = [*parent.body, *parent.orelse, *(s for h in parent.handlers for s in h.body)]
+    return not all(isinstance(s, (ast.Import, ast.ImportFrom, ast.Pass, ast.Raise)) for s in rest)
+
+
 def _only_imports_others(body: list[ast.stmt]) -> bool:
     """``import optax``, whose absence says nothing about JAX."""
     names = [a.name for s in body if isinstance(s, ast.Import) for a in s.names]
@@ -304,6 +313,8 @@ def _handler_replaces(source: Source, statement: ast.Try, handler: ast.ExceptHan
     if any(_holds_dead(source, s) for s in handler.body):
         return False
     body_names, handler_names = _bound_names(statement.body), _bound_names(handler.body)
+    if body_names and all(isinstance(s, ast.Pass) for s in handler.body):
+        handler_names = _bound_names(_before(source, statement))
     if body_names:
         real = {n for n, value in handler_names.items() if value is None or not _is_empty(value)}
         return bool(body_names.keys() & real)
@@ -313,6 +324,16 @@ def _handler_replaces(source: Source, statement: ast.Try, handler: ast.ExceptHan
         last = handler.body[-1]
         return isinstance(last, ast.Return) and last.value is not None and not _is_empty(last.value)
     return False
+
+
+def _before(source: Source, statement: ast.stmt) -> list[ast.stmt]:
+    """The statements of the same block that bind nothing old before this one."""
+    parent = source.parent(statement)
+    for field in ("body", "orelse", "finalbody"):
+        block = getattr(parent, field, None)
+        if isinstance(block, list) and statement in block:
+            return [s for s in block[: block.index(statement)] if not _holds_dead(source, s)]
+    return []
 
 
 def _bound_names(body: list[ast.stmt]) -> dict[str, ast.expr | None]:

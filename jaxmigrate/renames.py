@@ -105,6 +105,8 @@ def _uses(source: Source, moves: dict[str, tuple[Codemod, Move]], settings: Sett
         why = _no_common_spelling(source, move, settings.target)
         if why and not source.is_dead(move.old):
             use.silent = True  # it works everywhere; that it is deprecated is said once, at its import
+        elif move.handler is None and _is_left_behind(source, node, move):
+            use.silent = True  # what is read of it is judged by itself
         elif move.handler is not None:
             site = NameSite(source, node, settings, found.qualified, found.direct, source.is_quoted(node))
             result = move.handler(site)
@@ -113,6 +115,17 @@ def _uses(source: Source, moves: dict[str, tuple[Codemod, Move]], settings: Sett
         if why and use.renames:
             use.reports[:] = [Manual(why)]
         yield use
+
+
+def _is_left_behind(source: Source, node: ast.expr, move: Move) -> bool:
+    """Whether something is read of a module that its new home does not have."""
+    history, parent = source.facts.history, source.parent(node)
+    asked = parent.args[1:2] if isinstance(parent, ast.Call) and parent.args[:1] == [node] else []
+    names = [parent.attr] if isinstance(parent, ast.Attribute) else [str(a.value) for a in asked if isinstance(a, ast.Constant)]
+    if not names or not history.members(move.new):
+        return False
+    entry, old = history.entry(f"{move.new}.{names[0]}"), f"{move.old}.{names[0]}"
+    return (old in history.advices or history.entry(old) is not None) and (entry is None or not entry.alive)
 
 
 def _no_common_spelling(source: Source, move: Move, target: Version) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from jaxmigrate import codemod as api
-from jaxmigrate import renames, silences
+from jaxmigrate import guards, renames, silences
 from jaxmigrate.codemod import (
     AttributeSite,
     CallSite,
@@ -251,7 +251,7 @@ def _dead_import(
             if isinstance(use.ctx, ast.Load) and not _touches(source.span(use), covered):
                 message = f"{name} is {qualified} here, which is gone; its import stays as long as another use needs it"
                 yield Proposal(codemod.name, use, message, Applicability.MANUAL, (), qualified, kept)
-    elif has_stand_in(source, alias, name, scope):
+    elif has_stand_in(source, alias, name, scope) or guards.is_probe(source, statement):
         message = f"{qualified} is gone, so what the except clause does instead happens always; decide whether that is wanted"
         yield Proposal(codemod.name, statement, message, Applicability.MANUAL, (), qualified)
     elif scope is source.scope_root and exported(source, name):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jaxmigrate.model import Finding, Outcome, Severity
+from jaxmigrate.model import Finding, Outcome, Severity, Status
 from jaxmigrate.testing import run
 
 
@@ -70,6 +70,7 @@ ANOTHER_WAY = {
     "behind_a_living_name": "import jax\nif hasattr(jax.dtypes, 'prng_key'):\n    a()\nelif hasattr(jax.random, 'PRNGKeyArray'):\n    b()\n",
     "behind_living_names": "import jax\nif hasattr(jax, 'Ref') and hasattr(jax, 'Array'):\n    a()\nelif hasattr(jax.core, 'Unit'):\n    b()\n",
     "version_by_a_helper": "import jax\nif version_of('jax') < (0, 3):\n    jax.core.unitvar\n",
+    "living_value_before": "import jax\nq = jax.jit\ntry:\n    q = jax.core.unitvar\nexcept AttributeError:\n    pass\n",
     "version": "import jax\nif jax.__version_info__ < (0, 3):\n    jax.core.unitvar\n",
 }  # fmt: skip
 
@@ -91,3 +92,22 @@ def test_an_edit_that_mends_it_says_so_and_does_not_count() -> None:
 def test_the_use_behind_the_dead_test_is_left_alone() -> None:
     found = run("import jax\nif hasattr(jax, 'device_put_sharded'):\n    jax.device_put_sharded(x, d)\n").findings
     assert [(f.position.line, f.outcome) for f in found] == [(2, Outcome.MANUAL), (3, Outcome.GUARDED)]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "try:\n    from jax.interpreters import masking\n    HAS = True\nexcept ImportError:\n    HAS = False\n",
+        "try:\n    import jax.experimental.maps\nexcept ImportError:\n    HAS = False\nelse:\n    HAS = True\n",
+    ],
+)
+def test_an_import_that_only_finds_out_what_there_is_stays(source: str) -> None:
+    result = run(source)
+    assert result.status is Status.UNCHANGED
+    assert [f.severity for f in result.findings] == [Severity.URGENT]
+
+
+def test_an_import_that_is_not_used_goes_where_nothing_depends_on_it() -> None:
+    for handler in ("pass", "raise ImportError('too old')"):
+        result = run(f"try:\n    from jax.interpreters import masking\n    import numpy\nexcept ImportError:\n    {handler}\n")
+        assert b"masking" not in result.after

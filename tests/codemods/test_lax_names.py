@@ -86,3 +86,10 @@ def test_a_computation_that_is_dropped_is_for_review() -> None:
 
 def test_a_primitive_with_operands_in_another_order_is_not_renamed() -> None:
     assert not applied(run("from jax import lax\ny = lax.select_p.bind(c, a, b)\n", select=SELECT))
+
+
+@pytest.mark.parametrize("use", ["jax.lax_linalg.eigh_impl", "getattr(jax.lax_linalg, 'eigh_impl')"])
+def test_what_the_new_home_of_a_module_lacks_is_reported_and_left(use: str) -> None:
+    result = run(f"import jax\nx = {use}\ny = jax.lax_linalg.eigh(z)\n")
+    assert result.after == f"import jax\nx = {use}\ny = jax.lax.linalg.eigh(z)\n".encode()
+    assert [f.codemod for f in result.findings if f.position.line == 2] == ["removed-names"]
