@@ -101,13 +101,16 @@ def _registered(site: Site, statement: ast.AST | None, primitive: ast.expr, rule
 
 
 def _is_lowered_beside(site: Site, primitive: ast.expr, platform: ast.expr | None) -> bool:
-    """Whether the file registers a lowering for the same primitive, and the same platform or all of them."""
+    """Whether the file registers a lowering for the same primitive and platform: a translation for one beat one for all."""
     return any(
-        site.text(p) == site.text(primitive)
-        and (other is None or (platform is not None and site.text(other) == site.text(platform)))
+        site.text(p) == site.text(primitive) and _is_same(other, platform)
         for p, other in _lowerings(site)
         if site.source.function(p) is site.source.function(primitive)
     )
+
+
+def _is_same(one: ast.expr | None, other: ast.expr | None) -> bool:
+    return one is other if one is None or other is None else ast.dump(one) == ast.dump(other)
 
 
 def _lowerings(site: Site) -> Iterator[tuple[ast.expr, ast.expr | None]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jaxmigrate.testing import rewritten, unchanged
+from jaxmigrate.testing import rewritten, run, unchanged
 
 SELECT = {"select": "xla-translations"}
 HEAD = "import jax\nfrom jax.interpreters import mlir, xla\n"
@@ -42,6 +42,11 @@ def test_unchanged(source: str) -> None:
         ),
         pytest.param(
             "xla.backend_specific_translations['gpu'][p] = rule\n", ["(p, rule, platform='gpu')"], id="table-of-a-platform"
+        ),
+        pytest.param(
+            "xla.backend_specific_translations['gpu'][p] = rule\nmlir.register_lowering(p, r)\n",
+            ["(p, rule, platform='gpu')"],
+            id="lowering-of-all-platforms-did-not-beat-it",
         ),
         pytest.param("rule = xla.translations[p]\n", ["register_lowering(primitive, rule)"], id="rule-taken-out"),
         pytest.param("xla.translations.update(rules)\n", ["register_lowering(primitive, rule)"], id="many-at-once"),
@@ -81,3 +86,13 @@ def test_reported_and_kept(source: str, expected: list[str]) -> None:
 def test_rewritten(before: str, after: str) -> None:
     head = "import jax\nfrom jax.interpreters import mlir, xla\nprint(jax, xla.x)\n"
     rewritten(head + before + "\n", head + after + "\n", **SELECT)
+
+
+def test_a_rule_of_one_platform_outlives_the_lowering_made_of_that_of_all() -> None:
+    source = (
+        "from jax.interpreters import mlir, xla\nxla.translations[p] = xla.lower_fun(f, multiple_results=False)\n"
+        "xla.backend_specific_translations['gpu'][p] = rule\n"
+    )
+    result = run(source, **SELECT)
+    assert b"backend_specific_translations['gpu'][p] = rule" in result.after
+    assert b"register_lowering(p, mlir.lower_fun(f" in result.after
