@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import re
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tests.corpus.fetch import Unavailable, cache
@@ -18,7 +20,27 @@ Fits = Callable[[tuple[int, int]], bool]
 """Whether a Python of that version can hold an environment."""
 
 
-def environment(name: str, fits: Fits, *requirements: Path) -> Path:
+LISTS = Path(__file__).resolve().parent.parent / "targets"
+RELEASES: dict[str, tuple[tuple[int, int], tuple[int, int], tuple[int, int]]] = {
+    "0.4.13": ((3, 9), (3, 11), (3, 10)),
+    "0.4.30": ((3, 9), (3, 12), (3, 12)),
+    "0.6.2": ((3, 10), (3, 13), (3, 12)),
+    "0.9.2": ((3, 11), (3, 14), (3, 11)),
+}
+"""Releases of JAX with the oldest and the newest Python that they have wheels for, and the one on which we would like to run them."""
+
+
+def with_jax(release: str) -> Path:
+    """The interpreter of the environment with an old JAX that all tests share.
+
+    Raises:
+        Unavailable: as for `environment`.
+    """
+    oldest, newest, wanted = RELEASES[release]
+    return environment(f"jax-{release}", lambda version: oldest <= version <= newest, LISTS / f"jax-{release}.txt", wanted=wanted)
+
+
+def environment(name: str, fits: Fits, *requirements: Path, wanted: tuple[int, int] | None = None) -> Path:
     """The interpreter of an environment with exactly these packages, made at the first call.
 
     Raises:
@@ -27,15 +49,39 @@ def environment(name: str, fits: Fits, *requirements: Path) -> Path:
     digest = hashlib.sha256(b"".join(file.read_bytes() for file in requirements)).hexdigest()[:12]
     place = cache() / f"{name}-{digest}"
     if not place.is_dir():
-        _make(place, fits, requirements)
+        with _alone(place):
+            if not place.is_dir():
+                _make(place, _base(place.name, fits, wanted), requirements)
+                _warm(place)
     return place / "bin" / "python"
 
 
-def _make(place: Path, fits: Fits, requirements: Sequence[Path]) -> None:
-    base = next((path for path in interpreters() if (version := _version(path)) and fits(version)), None)
-    if base is None:
-        raise Unavailable(f"there is no Python on which {place.name} can be made")
+@contextmanager
+def _alone(place: Path) -> Iterator[None]:
+    """Of two workers that want an environment, the second waits for the first."""
     place.parent.mkdir(parents=True, exist_ok=True)
+    with (place.parent / f".{place.name}.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _base(name: str, fits: Fits, wanted: tuple[int, int] | None) -> Path:
+    fitting = [(version, path) for path in interpreters() if (version := _version(path)) and fits(version)]
+    if not fitting:
+        raise Unavailable(f"there is no Python on which {name} can be made")
+    return next((path for version, path in fitting if version == wanted), fitting[0][1])
+
+
+def _warm(place: Path) -> None:
+    """Compile what JAX imports, once: the runs of programs leave no bytecode behind."""
+    rest = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    code = "import jax, jax.experimental.pjit, jax.numpy as jnp; jax.jit(jnp.sin)(1.0)"
+    with suppress(OSError, subprocess.TimeoutExpired):
+        command = [str(place / "bin" / "python"), "-c", code]
+        subprocess.run(command, capture_output=True, timeout=300, check=False, env=rest | {"JAX_PLATFORMS": "cpu"})
+
+
+def _make(place: Path, base: Path, requirements: Sequence[Path]) -> None:
     partial = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
     try:
         _check([str(base), "-m", "venv", "--without-pip", "--clear", str(partial)], 120, place.name)
@@ -53,7 +99,7 @@ def _installer(python: Path) -> list[str]:
     if uv := shutil.which("uv"):
         return [uv, "pip", "install", "--quiet", "--python", str(python)]
     pip = [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check", "--no-input"]
-    # Modules are compiled when they are imported: most never are.
+    # Modules are compiled when they are first imported: most never are.
     return [*pip, "install", "--quiet", "--no-compile"]
 
 

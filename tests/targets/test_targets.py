@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,34 +16,26 @@ from jaxmigrate.verify.batch import Batch
 from jaxmigrate.verify.launch import probe
 from jaxmigrate.verify.model import Job, Program, Run, World
 from tests.corpus.conftest import or_skip
-from tests.corpus.environments import environment
+from tests.corpus.environments import RELEASES, with_jax
 from tests.fixture_cases import CASES, EVERYTHING, Case
 from tests.targets.claims import Claim, claims, due
 from tests.verify.test_fixtures import OLDER
 
 pytestmark = pytest.mark.slow
 
-HERE = Path(__file__).parent
 LIMIT = 120.0
-TARGETS: dict[str, Callable[[tuple[int, int]], bool]] = {
-    "0.4.13": lambda python: (3, 9) <= python <= (3, 11),
-    "0.4.30": lambda python: (3, 9) <= python <= (3, 12),
-    "0.6.2": lambda python: (3, 10) <= python <= (3, 13),
-    "0.9.2": lambda python: (3, 11) <= python <= (3, 14),
-}
-"""Releases with the Pythons that they have wheels for; what is to be installed is listed beside this file."""
 
 EXECUTABLE = [case for case in CASES if case.executable]
 
 
 def test_what_is_emitted_runs_on_every_target_it_is_claimed_for(tmp_path: Path) -> None:
     """One test, for what is to be run on a target depends on the programs for the others."""
-    claimed = {version: claims(EXECUTABLE, version) for version in map(Version.parse, TARGETS)}
+    claimed = {version: claims(EXECUTABLE, version) for version in map(Version.parse, RELEASES)}
     few = {str(version): len(some) for version, some in claimed.items() if len(some) < 0.5 * len(EXECUTABLE)}
     assert not few, f"too few of {len(EXECUTABLE)} fixtures can be had"
     wrong = []
-    for target, fits in TARGETS.items():
-        python = or_skip(lambda target=target, fits=fits: environment(f"jax-{target}", fits, HERE / f"jax-{target}.txt"))
+    for target in RELEASES:
+        python = or_skip(partial(with_jax, target))
         some = due(Version.parse(target), claimed, Version.parse(OLDER))
         some = some if EVERYTHING else some[len(target) % 2 :: 2]
         wrong += [f"{target}: {fault}" for fault in faults(some, run(some, str(python), tmp_path / target))]

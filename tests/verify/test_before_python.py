@@ -4,55 +4,32 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.corpus.conftest import or_skip
+from tests.corpus.environments import with_jax
+
 pytestmark = pytest.mark.slow
 
 RELEASE = "0.4.13"
-PACKAGES = (f"jax=={RELEASE}", f"jaxlib=={RELEASE}", "numpy<2", "scipy<1.14", "pytest")
 VARIABLE = "JAXMIGRATE_OLD_JAX_PYTHON"
 """Names an interpreter that has the old JAX, to spare making one."""
 
 
-@pytest.fixture(scope="session")
-def old_python(tmp_path_factory: pytest.TempPathFactory) -> str:
+@pytest.fixture(scope="module")
+def old_python() -> str:
     """An interpreter with the real old JAX."""
     named = os.environ.get(VARIABLE)
-    if named:
-        if not _has_old_jax(named):
-            pytest.fail(f"{VARIABLE} names {named}, which has no jax {RELEASE}")
-        return named
-    python = next(filter(_fits, _interpreters()), None)
-    if python is None:
-        pytest.skip(f"jax {RELEASE} runs on Python 3.8 to 3.10, and there is none here")
-    folder = tmp_path_factory.mktemp("old") / "environment"
-    made = _make(python, folder)
-    if not _has_old_jax(str(folder / "bin" / "python")):
-        pytest.skip(f"an environment with jax {RELEASE} could not be made: {made[-500:]}")
-    return str(folder / "bin" / "python")
-
-
-def _interpreters() -> Iterator[str]:
-    for version in ("3.10", "3.9", "3.8"):
-        name = f"python{version}"
-        found = [shutil.which(name), *map(str, sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/{name}")))]
-        yield from (python for python in found if python)
-        if shutil.which("uv"):
-            asked = subprocess.run(["uv", "python", "find", version], capture_output=True, text=True, check=False)
-            yield from asked.stdout.split()
-
-
-def _fits(python: str) -> bool:
-    code = "import sys, venv, ensurepip; sys.exit(not (3, 8) <= sys.version_info[:2] <= (3, 10))"
-    return subprocess.run([python, "-c", code], capture_output=True, check=False).returncode == 0
+    if named and not _has_old_jax(named):
+        pytest.fail(f"{VARIABLE} names {named}, which has no jax {RELEASE}")
+    return named or str(or_skip(partial(with_jax, RELEASE)))
 
 
 def _has_old_jax(python: str) -> bool:
@@ -61,21 +38,6 @@ def _has_old_jax(python: str) -> bool:
         return subprocess.run([python, "-c", code], capture_output=True, check=False).returncode == 0
     except OSError:
         return False
-
-
-def _make(python: str, folder: Path) -> str:
-    """What was said while an environment was made."""
-    said = ""
-    for command in (
-        [python, "-m", "venv", str(folder)],
-        [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PACKAGES],
-    ):
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
-        except subprocess.TimeoutExpired as error:
-            return f"{said}{error}"
-        said += done.stdout + done.stderr
-    return said
 
 
 def verify(python: str, folder: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
@@ -143,20 +105,28 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("right", "wrong", "aspect"), WRONG)
-def test_a_wrong_migration_is_found(old_python: str, tmp_path: Path, right: str, wrong: str, aspect: str) -> None:
-    migrated = TRAIN
+def migrated() -> str:
+    """The program as people would have migrated it."""
+    text = TRAIN
     for old, new in (
         ("in_axis_resources", "in_shardings"), ("out_axis_resources", "out_shardings"), ("pjit(", "jax.jit("),
         ("(None, P(", "(P(), P("), ("(None, None)", "(P(), P())"), ("jnp.DeviceArray", "jax.Array"),
         ("with mesh:", "with jax.set_mesh(mesh):"), ("from jax.experimental.pjit import pjit\n", ""),
     ):  # fmt: skip
-        migrated = migrated.replace(old, new)
-    put(tmp_path, {"old/train.py": TRAIN, "new/train.py": migrated})
+        text = text.replace(old, new)
+    return text
+
+
+def test_a_right_migration_is_equivalent(old_python: str, tmp_path: Path) -> None:
+    put(tmp_path, {"old/train.py": TRAIN, "new/train.py": migrated()})
     status, report = verify(old_python, tmp_path / "new", "--against", "../old/train.py", "train.py")
     assert (status, {verdict for _, verdict in verdicts(report)}) == (0, {"equivalent"}), report
-    assert right in migrated
-    put(tmp_path, {"new/train.py": migrated.replace(right, wrong)})
+
+
+@pytest.mark.parametrize(("right", "wrong", "aspect"), WRONG)
+def test_a_wrong_migration_is_found(old_python: str, tmp_path: Path, right: str, wrong: str, aspect: str) -> None:
+    assert right in migrated()
+    put(tmp_path, {"old/train.py": TRAIN, "new/train.py": migrated().replace(right, wrong)})
     status, report = verify(old_python, tmp_path / "new", "--against", "../old/train.py", "train.py")
     assert status == 1
     assert "different" in {verdict for _, verdict in verdicts(report)}, report

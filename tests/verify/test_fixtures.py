@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,8 @@ from jaxmigrate.verify.judge import judge
 from jaxmigrate.verify.launch import probe
 from jaxmigrate.verify.model import Job, Plan, Program, Report, Run, Tolerance, Verdict, World
 from jaxmigrate.verify.plan import plan_texts
+from tests.corpus.conftest import or_skip
+from tests.corpus.environments import with_jax
 from tests.fixture_cases import CASES, EVERYTHING, Case
 
 pytestmark = pytest.mark.slow
@@ -137,22 +138,6 @@ def test_pairs_are_equivalent_on_an_older_jax(tmp_path: Path, older_python: str)
 
 
 @pytest.fixture(scope="module")
-def older_python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A Python with the older JAX, installed here."""
-    names = ("python3.11", "python3.12", "python3.13")
-    fitting = next((path for path in map(shutil.which, names) if path and works(path)), None)
-    if fitting is None:
-        pytest.skip(f"no interpreter that JAX {OLDER} has wheels for")
-    home = tmp_path_factory.mktemp("older")
-    subprocess.run([fitting, "-m", "venv", home], check=True, timeout=120)
-    install = [home / "bin" / "python", "-m", "pip", "install", "-q", f"jax=={OLDER}", f"jaxlib=={OLDER}"]
-    done = subprocess.run(install, capture_output=True, text=True, timeout=600)
-    if done.returncode:
-        pytest.skip(f"JAX {OLDER} cannot be installed here: {done.stderr[-200:]}")
-    yield str(home / "bin" / "python")
-    shutil.rmtree(home, ignore_errors=True)
-
-
-def works(python: str) -> bool:
-    """A name on the path may be a stand-in that says there is no such version."""
-    return subprocess.run([python, "-c", ""], capture_output=True, timeout=60).returncode == 0
+def older_python() -> str:
+    """A Python with the older JAX."""
+    return str(or_skip(partial(with_jax, OLDER)))
