@@ -31,7 +31,8 @@ codemod = Codemod(
     words=frozenset(
         {
             ".device()", ".devices()[", ".devices().index(", ".devices()\n", ".devices()\r", "device_buffer", "device_buffers",
-            "to_py", "copy_to_device", "block_host_until_ready", "xla_shape", "._device", ".client",
+            "to_py", "copy_to_device", "copy_to_host", "block_host_until_ready", "unsafe_raw_array", "xla_shape", "._device",
+            ".client",
         }
     ),
     applicability=UNSAFE,
@@ -180,6 +181,20 @@ def device_buffers(site: AttributeSite) -> Reports:
 def to_py(site: AttributeSite) -> Reports:
     """``x.to_py()``."""
     return _method(site, 0, "{numpy.asarray}({x})", "x.to_py() is numpy.asarray(x)", REVIEW)
+
+
+@codemod.attribute("copy_to_host")
+def copy_to_host(site: AttributeSite) -> Reports:
+    """``x.copy_to_host()``, only of what is known to be an array: numba's device arrays live by a method of that name."""
+    return _method(site, 0, "{numpy.asarray}({x})", "x.copy_to_host() is numpy.asarray(x)", REVIEW) if _known(site) else None
+
+
+@codemod.attribute("unsafe_raw_array")
+def unsafe_raw_array(site: AttributeSite) -> Reports:
+    """``key.unsafe_raw_array()``."""
+    if not site.target_has("0.4.16"):
+        return None
+    return _method(site, 0, "{jax.random.key_data}({x})", "key.unsafe_raw_array() is jax.random.key_data(key)", REVIEW)
 
 
 @codemod.attribute("copy_to_device")

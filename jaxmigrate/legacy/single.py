@@ -227,6 +227,11 @@ def copy_to_device(self: jax.Array, device: object) -> jax.Array:
     return jax.device_put(self, device)
 
 
+def copy_to_host(self: jax.Array) -> np.ndarray:
+    """The value as a NumPy array."""
+    return np.asarray(self)
+
+
 def xla_shape(self: jax.Array) -> object:
     """The shape as XLA describes it."""
     from jax._src.lib import xla_client
@@ -262,6 +267,7 @@ ARRAY_MEMBERS: dict[str, object] = {
     "one_replica_buffer_indices": property(one_replica_buffer_indices),
     "client": property(client),
     "copy_to_device": copy_to_device,
+    "copy_to_host": copy_to_host,
     "xla_shape": xla_shape,
     "broadcast": broadcast,
     "broadcast_in_dim": broadcast_in_dim,

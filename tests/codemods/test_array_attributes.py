@@ -13,6 +13,9 @@ SELECT = {"select": "array-attributes"}
     "source",
     [
         pytest.param("import torch\nt = torch.ones(2)\nprint(t.device)\n", id="torch-device-property"),
+        pytest.param("import jax\nfrom numba import cuda\ny = cuda.to_device(x).copy_to_host()\n", id="array-of-numba"),
+        pytest.param("import jax\ny = x.copy_to_host()\n", id="copy-to-host-of-an-unknown-value"),
+        pytest.param("import jax\nx = jax.numpy.ones(1)\nx.copy_to_host_async()\n", id="copy-to-host-async"),
         pytest.param("import torch, jax\nt = torch.ones(2)\nprint(t.device())\n", id="torch-receiver"),
         pytest.param("import tensorflow as tf\nimport jax\nwith tf.device('/gpu:0'): pass\n", id="tf-device"),
         pytest.param("import jax\nprint(jax.devices()[1:], jax.devices().index(d))\n", id="devices-of-jax"),
@@ -275,3 +278,12 @@ def test_annotation_of_the_old_class_tells_the_type() -> None:
 def test_devices_bound_to_a_name_wake_an_otherwise_clean_file(end: str) -> None:
     source = end.join(["import jax.numpy as jnp", "x = jnp.ones(3)", "ds = x.devices()", "print(ds[0])", ""])
     assert len(findings(source, **SELECT)) == 1
+
+
+def test_numbers_of_keys_and_arrays_on_the_host() -> None:
+    rewritten(
+        "import jax\nimport numpy as np\nx = jax.numpy.ones(2)\nh = x.copy_to_host()\nn = k.unsafe_raw_array()\n",
+        "import jax\nimport numpy as np\nx = jax.numpy.ones(2)\nh = np.asarray(x)\nn = jax.random.key_data(k)\n",
+        **SELECT,
+    )
+    unchanged("import jax\nn = k.unsafe_raw_array()\n", **SELECT, target="0.4.13")
