@@ -502,7 +502,17 @@ class _Look:
             text = f"{verdict.symbol} is deprecated since JAX {verdict.entry.deprecated}"
             return text + _advised(advice, self.target)
         of = "it" if verdict.symbol == qualified else verdict.symbol
-        return self._gone(verdict, qualified) + _advised(advice, self.target, of)
+        return self._gone(verdict, qualified) + (self._further(verdict, qualified) or _advised(advice, self.target, of))
+
+    def _further(self, verdict: Verdict, qualified: str) -> str:
+        """What became of a member of a module that moved, where it is gone from the new place as well."""
+        advice = self.history.advice(verdict.symbol)
+        home = advice.at(self.target) if advice is not None and advice.verb == "move" else None
+        if home is None or verdict.symbol == qualified:
+            return ""
+        meant = home.name + qualified.removeprefix(verdict.symbol)
+        deeper = self.judged(meant)
+        return f"; {verdict.symbol} is {home.name} now, and {self.message(deeper, meant)}" if deeper is not None else ""
 
     def _itself(self, meant: str) -> str:
         """What to write instead of ``jax.jax.numpy.sum``."""

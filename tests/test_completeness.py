@@ -373,3 +373,8 @@ def test_what_only_looks_like_a_roundabout_way(source: str) -> None:
 def test_a_question_for_a_module_that_switches_something_off_is_urgent(test: str, urgent: bool) -> None:
     found = said(f"import sys, importlib\n{test}")
     assert [f.severity for f in found] == [Severity.URGENT] * urgent
+
+
+def test_a_member_that_left_its_modules_new_home_too_is_told_as_that() -> None:
+    (found,) = said("import jax\njax.xla.xla_call_p\n")
+    assert "jax.xla is jax.interpreters.xla now, and jax.interpreters.xla.xla_call_p is gone" in found.message
