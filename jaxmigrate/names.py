@@ -12,14 +12,14 @@ import functools
 import re
 import warnings
 from bisect import bisect_right
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
 from itertools import accumulate
 
 from jaxmigrate import fates, guards, values
 from jaxmigrate.model import Position, ProjectIndex
 from jaxmigrate.quoted import TYPE_COMMENT, annotation_strings, comments_of, parse_at, parse_type_comment
-from jaxmigrate.scan import Binding, Scope, walk
+from jaxmigrate.scan import Binding, Scope, handed_over, walk
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 _LEAVES = (
@@ -64,6 +64,8 @@ def parse(text: str) -> ast.Module:
     Raises:
         SourceError: with a one-line reason that names the line.
     """
+    if (tree := handed_over(text)) is not None:
+        return tree
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -427,10 +429,11 @@ class Source:
         base = ".".join(parts) or "." * level
         return f"{base}.{module}" if module else base
 
-    def references(self, wanted: Container[str]) -> Iterator[tuple[ast.expr, Resolved]]:
+    def references(self, wanted: Set[str]) -> Iterator[tuple[ast.expr, Resolved]]:
         """Every Name and Attribute that means one of the qualified names, quoted annotations included."""
         known = self.meanings()
-        for qualified in [q for q in known if q in wanted]:
+        hits = known.keys() & wanted
+        for qualified in [q for q in known if q in hits] if hits else ():
             yield from known[qualified]
 
     def meanings(self) -> dict[str, list[tuple[ast.expr, Resolved]]]:

@@ -18,7 +18,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 from jaxmigrate.gate import BUILTIN, holds_own_word, holds_word, packages
-from jaxmigrate.scan import CHILDREN
+from jaxmigrate.scan import CHILDREN, hand_over
 
 if TYPE_CHECKING:
     from jaxmigrate.model import Settings
@@ -186,7 +186,10 @@ def is_quiet(
     seen.walk(tree)
     if "type:" in text:
         seen.strings += [part for comment in _TYPE_COMMENT.findall(text) for part in re.split(r"->|#", comment.replace("*", " "))]
-    return _Judge(known, seen, target, present, exports or {}).is_quiet()
+    if _Judge(known, seen, target, present, exports or {}).is_quiet():
+        return True
+    hand_over(text, tree)
+    return False
 
 
 class _Called(NamedTuple):

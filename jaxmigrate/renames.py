@@ -12,7 +12,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field, replace
 
 from jaxmigrate import codemod as api
-from jaxmigrate import values
+from jaxmigrate import roundabout, values
 from jaxmigrate.codemod import Codemod, Manual, Move, NameSite, ReplaceExpr, Rewrite, Template
 from jaxmigrate.edits import AnyChange, Collapse, elements
 from jaxmigrate.imports import MovedName, MoveImport, exported, local_name
@@ -95,7 +95,7 @@ def collect(source: Source, codemods: list[Codemod], settings: Settings, touched
 
 
 def _uses(source: Source, moves: dict[str, tuple[Codemod, Move]], settings: Settings) -> Iterator[_Use]:
-    for node, found in source.references(moves):
+    for node, found in source.references(moves.keys()):
         codemod, move = moves[found.qualified]
         use = _Use(node, found, codemod, move)
         if isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
@@ -359,14 +359,13 @@ def _flat_container(source: Source, node: ast.expr) -> ast.expr | None:
 
 def _strings(source: Source, moves: dict[str, tuple[Codemod, Move]], settings: Settings) -> Iterator[Proposal]:
     """Dotted paths in strings (``mock.patch("jax.xla.DeviceArray")``) and ``getattr(jnp, "DeviceArray")``."""
-    leaves = {old.rpartition(".")[2] for old in moves}
     for node in source.strings:
         text = node.value
         if not isinstance(text, str) or isinstance(source.parent(node), (ast.Expr, ast.JoinedStr)):
             continue
         if text in moves:
             yield from _path_string(source, node, *moves[text], settings)
-        elif text in leaves:
+        elif text.isidentifier():
             yield from _getattr(source, node, moves)
 
 
@@ -377,11 +376,24 @@ def _path_string(source: Source, node: ast.Constant, codemod: Codemod, move: Mov
     call = source.parent(node)
     if not isinstance(call, ast.Call) or not _LOOKS_UP.search(source.segment(call.func)):
         return  # a table of names, an expected output: data
+    if lost := _left_by_path(source, move):
+        message = f"{_default(move)}, but that has no {lost}"
+        yield Proposal(codemod.name, node, message, Applicability.MANUAL, (), move.old)
+        return
     message = f"{_default(move)}; it is named in a string, so check that the code under test still looks it up there"
     start, end = source.span(node)
     shift = literal.index(move.old)
     change = api.ReplaceText(start + shift, end - (len(literal) - shift - len(move.old)), move.new)
     yield Proposal(codemod.name, node, message, Applicability.REVIEW, (change,), move.old)
+
+
+def _left_by_path(source: Source, move: Move) -> str:
+    """What is read of a module that is loaded by its path, and that its new home does not have."""
+    history = source.facts.history
+    if not history.members(move.new):
+        return ""
+    read = (m.qualified.removeprefix(f"{move.old}.").partition(".")[0] for m in roundabout.loaded(source) if m.module == move.old)
+    return next((name for name in read if (e := history.entry(f"{move.new}.{name}")) is None or not e.alive), "")
 
 
 _BY_NAME = {"getattr", "hasattr", "setattr", "delattr", "object"}

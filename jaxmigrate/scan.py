@@ -303,6 +303,20 @@ _SPECIAL: Mapping[type[ast.AST], Callable[..., Scope | None]] = {
 }
 
 
+_parsed: dict[str, ast.Module] = {}
+
+
+def hand_over(text: str, tree: ast.Module) -> None:
+    """Keep a tree for whoever parses the same text next; it is given away once."""
+    _parsed.clear()
+    _parsed[text] = tree
+
+
+def handed_over(text: str) -> ast.Module | None:
+    """The tree that was kept for this text."""
+    return _parsed.pop(text, None)
+
+
 def walk(source: Source) -> None:
     """Fill the look-up tables of `source` from its tree."""
     _Walker(source).walk()

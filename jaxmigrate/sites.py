@@ -109,7 +109,7 @@ def _sites(source: Source, codemod: Codemod, settings: Settings) -> Iterator[_Si
 def _name_sites(source: Source, codemod: Codemod, settings: Settings) -> Iterator[_Site]:
     if not codemod.names:
         return
-    for node, found in source.references(codemod.names):
+    for node, found in source.references(codemod.names.keys()):
         site = NameSite(source, node, settings, found.qualified, found.direct, source.is_quoted(node))
         for handler in codemod.names[found.qualified]:
             for report in api.reports(handler(site)):
@@ -119,7 +119,7 @@ def _name_sites(source: Source, codemod: Codemod, settings: Settings) -> Iterato
 def _call_sites(source: Source, codemod: Codemod, settings: Settings) -> Iterator[_Site]:
     if not codemod.calls:
         return
-    for node, found in source.references(codemod.calls):
+    for node, found in source.references(codemod.calls.keys()):
         parent = source.parent(node)
         if not isinstance(parent, ast.Call):
             continue
