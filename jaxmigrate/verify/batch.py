@@ -24,6 +24,7 @@ from types import TracebackType
 from typing import Self
 
 from jaxmigrate.verify.launch import (
+    LEGACY,
     RECORDER,
     environment,
     process_run,
@@ -35,7 +36,7 @@ from jaxmigrate.verify.launch import (
     write_job,
     wrong,
 )
-from jaxmigrate.verify.model import Job, Run
+from jaxmigrate.verify.model import Job, Run, World
 from jaxmigrate.verify.processes import (
     Cancelled,
     Ended,
@@ -60,17 +61,19 @@ class Batch:
     def __init__(self, python: str, parallel: int = 2) -> None:
         self._python, self._parallel = python, parallel
         self._folder = Path(tempfile.mkdtemp(prefix="jaxmigrate-"))
-        self._idle: queue.SimpleQueue[_Server] = queue.SimpleQueue()
-        for _ in range(parallel):
-            self._idle.put(_Server(python, self._folder))
+        self._idle: dict[World, queue.SimpleQueue[_Server]] = {world: queue.SimpleQueue() for world in World}
+        for world, idle in self._idle.items():
+            for _ in range(parallel):
+                idle.put(_Server(python, world, self._folder))
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         with uninterrupted():
-            for _ in range(self._parallel):
-                self._idle.get().close()
+            for idle in self._idle.values():
+                for _ in range(self._parallel):
+                    idle.get().close()
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def run(self, jobs: Sequence[Job]) -> dict[str, Run]:
@@ -91,13 +94,14 @@ class Batch:
             return self._alone(job, stop)
         place = self._folder / f"{number}-{slug(job.name)}-{secrets.token_hex(4)}"
         place.mkdir()
-        server = self._idle.get()
+        idle = self._idle[job.world]
+        server = idle.get()
         try:
             return server.run(job, place, stop)
         except _ServerGone:
             return self._alone(job, stop)
         finally:
-            self._idle.put(server)
+            idle.put(server)
             shutil.rmtree(place, ignore_errors=True)
 
     def _alone(self, job: Job, stop: threading.Event) -> Run:
@@ -118,8 +122,9 @@ class _ServerGone(Exception):
 class _Server:
     """A Python with JAX imported that forks a process for one job at a time; started when it is first needed."""
 
-    def __init__(self, python: str, folder: Path) -> None:
-        self._python, self._folder = python, folder
+    def __init__(self, python: str, world: World, folder: Path) -> None:
+        self._command = (python, str(RECORDER), "--serve", *([str(LEGACY)] if world is World.LEGACY else []))
+        self._folder = folder
         self._token = secrets.token_hex(16)
         self._popen: subprocess.Popen[bytes] | None = None
         self._buffer = b""
@@ -179,7 +184,7 @@ class _Server:
         variables = environment(job, home, self._token)
         with (home / "stderr").open("ab") as errors:
             self._popen = subprocess.Popen(
-                (self._python, str(RECORDER), "--serve"),
+                self._command,
                 cwd=home,
                 env=variables,
                 stdin=subprocess.PIPE,

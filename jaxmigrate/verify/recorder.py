@@ -2363,8 +2363,10 @@ def _backend(log: Log) -> None:
     log.write(dict(e="backend", **record))
 
 
-def serve() -> Optional[str]:
+def serve(package: Optional[str] = None) -> Optional[str]:
     """Fork a process for every job that standard input names; in the process, the path of its job; None at the end of input.
+
+    The folder of the emulation is given where all jobs run on old JAX: what it imports is there in their processes then.
 
     A request is a line ``{"job": path, "env": {...}, "stdout": path, "stderr": path}``; the answers are ``{"pid": n}`` at once
     and ``{"status": n}`` at its end, negative for a signal.
@@ -2374,6 +2376,8 @@ def serve() -> Optional[str]:
         import jax
 
         assert jax is not None
+        if package is not None:
+            importlib.import_module(legacy_package(package).__name__ + ".world")
         for line in iter(lines.readline, b""):
             request = json.loads(line)
             pid = os.fork()
@@ -2416,8 +2420,8 @@ def _start_child(request: Json) -> None:
 
 def main(arguments: Sequence[str]) -> int:
     """Run the job named on the command line, or serve jobs."""
-    preloaded = list(arguments) == ["--serve"]
-    path = serve() if preloaded else arguments[0]
+    preloaded = arguments[0] == "--serve"
+    path = serve(*arguments[1:]) if preloaded else arguments[0]
     if path is None:
         return 0
     with open(path, encoding="utf-8") as file:
