@@ -34,6 +34,7 @@ from jaxmigrate.names import Source
 from jaxmigrate.registry import known_newest, load, text_files
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_PIECES = (ast.stmt, ast.ExceptHandler, ast.match_case)
 _SIMPLE_IMPORTS = (ast.Import, ast.ImportFrom)
 _ALIKE = 0.6
 """How much of a statement must have stayed for what is left out of it to count."""
@@ -115,18 +116,22 @@ def _pieces(source: Source, target: Version) -> dict[str, list[_Piece]]:
     uses = _uses(source, target)
     starts = [start for start, *_ in uses]
     found: dict[str, list[_Piece]] = {}
-    for node in sorted((n for n in ast.walk(source.tree) if isinstance(n, ast.stmt)), key=lambda n: source.span(n)):
-        if isinstance(node, _SIMPLE_IMPORTS):
-            continue
-        start, end = source.span(node)
-        body = getattr(node, "body", None)
-        if isinstance(body, list) and body:
-            end = source.span(body[0])[0]
+    nodes = [n for n in ast.walk(source.tree) if isinstance(n, _PIECES) and not isinstance(n, _SIMPLE_IMPORTS)]
+    for (start, end), node in sorted(((_extent(source, n), n) for n in nodes), key=lambda entry: entry[0]):
         inside = [use for use in uses[bisect_left(starts, start) : bisect_left(starts, end)] if use[1] <= end]
         found.setdefault(_scope(source, node), []).append(
             _Piece(_skeleton(source, start, end, inside), tuple(u for *_, u in inside))
         )
     return found
+
+
+def _extent(source: Source, node: ast.AST) -> tuple[int, int]:
+    """Where a statement is, or its head: up to what it holds."""
+    start, end = source.span(node.pattern if isinstance(node, ast.match_case) else node)
+    if isinstance(node, ast.Match):
+        return start, source.span(node.cases[0].pattern)[0]
+    body = getattr(node, "body", None)
+    return start, source.span(body[0])[0] if isinstance(body, list) and body else end
 
 
 def _uses(source: Source, target: Version) -> list[tuple[int, int, Use]]:

@@ -119,6 +119,28 @@ def test_lost_code_that_became_other_code_is_no_migration() -> None:
     assert compare(old, "def f(x):\n    raise NotImplementedError\n") == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("try:\n    f()\nexcept jax.lax.exp:\n    pass\n", id="except"),
+        pytest.param("match x:\n    case jax.lax.exp():\n        pass\n", id="pattern"),
+        pytest.param("match x:\n    case 1 if jax.lax.exp(x):\n        pass\n", id="guard"),
+        pytest.param("match x:\n    case 1:\n        jax.lax.exp(x)\n", id="arm"),
+        pytest.param("match jax.lax.exp(x):\n    case 1:\n        pass\n", id="subject"),
+        pytest.param("@jax.lax.exp\ndef f():\n    pass\n", id="decorator"),
+        pytest.param("class A(B, k=jax.lax.exp):\n    pass\n", id="class"),
+        pytest.param("def f(a: jax.lax.exp): pass\n", id="annotation"),
+        pytest.param("for x in y:\n    pass\nelse:\n    jax.lax.exp(x)\n", id="else"),
+        pytest.param("x = lambda a=jax.lax.exp: a\n", id="lambda"),
+        pytest.param("x = f'{jax.lax.exp(1)}'\n", id="f-string"),
+        pytest.param("def f(a: 'jax.lax.exp'): pass\n", id="quoted"),
+    ],
+)
+def test_each_place_counts_once(text: str) -> None:
+    (found,) = compare(f"import jax\n{text}", f"import jax\n{text.replace('lax', 'numpy')}")
+    assert ([u.name for u in found.old], [u.name for u in found.new]) == (["jax.lax.exp"], ["jax.numpy.exp"])
+
+
 def test_two_public_names_with_the_same_last_part_are_two() -> None:
     old = "import jax\n\ndef f(x):\n    return jax.lax.max(x, x)\n"
     assert len(compare(old, old.replace("lax", "numpy"))) == 1
