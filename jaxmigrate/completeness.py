@@ -214,7 +214,7 @@ class _Look:
                     proposal.changes, proposal.applicability = (MoveImport(statement, (), drop),), Applicability.REVIEW
                     proposal.message += "; this file does not use it"
                 elif lines := self._lines(statement, alias):
-                    proposal.message += f"; used in line {lines}"
+                    proposal.message += f"; used in line {lines}{self._particulars(statement, alias)}"
                 yield proposal
 
     def _import(self, statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> Iterator[Proposal]:
@@ -262,6 +262,15 @@ class _Look:
                 yield from self._passed_on(self.source.index.exports[module])
             elif self._is_ours(module) and all(map(self._is_ours, modules.values())) and not self.covered.node(statement):
                 yield from self._starred(statement, module)
+
+    def _particulars(self, statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
+        """What is on record about the very members of a module that is gone which the file uses."""
+        module = imported_name(self.source, statement, alias)
+        used = (q for q, uses in self.source.meanings().items() if q.startswith(f"{module}.") and uses)
+        found = {q: self.history.advices[q] for q in sorted(used) if q in self.history.advices}
+        deepest = {q: a for q, a in found.items() if not any(other.startswith(f"{q}.") for other in found)}
+        told = [f"; {q.removeprefix(module)[1:]}: {a.text}" for q, a in deepest.items() if a.verb == "none" and a.text]
+        return "".join(told[:_CHOICES])
 
     def _passed_on(self, exports: Mapping[str, str]) -> Iterator[Proposal]:
         """Uses of names of the library that a star import of a module of the project gives."""

@@ -378,3 +378,8 @@ def test_a_question_for_a_module_that_switches_something_off_is_urgent(test: str
 def test_a_member_that_left_its_modules_new_home_too_is_told_as_that() -> None:
     (found,) = said("import jax\njax.xla.xla_call_p\n")
     assert "jax.xla is jax.interpreters.xla now, and jax.interpreters.xla.xla_call_p is gone" in found.message
+
+
+def test_what_is_known_of_the_members_in_use_is_told_at_the_import_of_their_module() -> None:
+    (found,) = said("from jax.lib import xla_client\nxla_client._xla.hlo_module_cost_analysis(c, m)\n")
+    assert "used in line 2; _xla.hlo_module_cost_analysis: jax.jit(f).lower(*args).compile().cost_analysis()" in found.message
