@@ -2,8 +2,8 @@
 
 https://docs.jax.dev/en/latest/changelog.html (0.10.0 is the first release that they put in the wrong place)
 
-The wrong branch is taken without a word, so this is mended before anything inside the branches: `jax.__version_info__` (0.3.5)
-compares number by number.
+The wrong branch is taken without a word: `jax.__version_info__` (0.3.5) compares number by number. Another branch is taken
+then than today, so this is reported first, and only mended with --unsafe.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from jaxmigrate.codemod import REVIEW, Codemod, NameSite, Reports, Rewrite
+from jaxmigrate.codemod import UNSAFE, Codemod, NameSite, Reports, Rewrite
 from jaxmigrate.model import Severity
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ codemod = Codemod(
     removed=None,
     link="https://docs.jax.dev/en/latest/changelog.html",
     words=frozenset({"jax", "jaxlib"}),
-    applicability=REVIEW,
+    applicability=UNSAFE,
 )
 _OF_JAX = ("jax.__version__", "jax.version.__version__")
 _OF_JAXLIB = ("jaxlib.__version__", "jaxlib.version.__version__")
@@ -56,7 +56,7 @@ def compared(site: NameSite) -> Reports:
     changes = [site.replace("{jax.__version_info__}")]
     changes += [site.replace(_tuple(text), term) for term, text in bounds]
     message = f"{said}: jax.__version_info__ compares numbers, so another branch is taken than today"
-    return Rewrite(message, REVIEW, tuple(changes), comparison, severity=Severity.URGENT)
+    return Rewrite(message, UNSAFE, tuple(changes), comparison, severity=Severity.URGENT)
 
 
 def _bound(site: NameSite, term: ast.expr) -> str:

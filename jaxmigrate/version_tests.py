@@ -93,8 +93,7 @@ def _ordered(kind: type[ast.cmpop], left: Value, right: Value) -> bool | None:
     if compare is None:
         return None
     if isinstance(left, str) and isinstance(right, str):
-        answers = {bool(compare(left, right)), bool(compare(_split(left), _split(right)))}
-        return answers.pop() if len(answers) == 1 else None  # what goes wrong will be mended
+        return bool(compare(_split(left), _split(right)))  # where text compares otherwise, version-strings says so
     if isinstance(left, tuple) and isinstance(right, tuple):
         length = min(len(left), len(right))
         if left[:length] == right[:length] or not {type(e) for e in (*left, *right)} <= {int}:

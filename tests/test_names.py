@@ -293,7 +293,6 @@ GUARDED = [
     "import jax.numpy as jnp, jax\nif jax.__version__ < '0.4':\n    T = jnp.DeviceArray",
     "import jax.numpy as jnp, jax\nV = tuple(map(int, jax.__version__.split('.')))\nif V < (0, 4):\n    T = jnp.DeviceArray",
     "import jax.numpy as jnp, jax\nfrom packaging import version\nif version.parse(jax.__version__) < version.parse('0.4'):\n    T = jnp.DeviceArray",
-    "import jax.numpy as jnp, jax\nif jax.__version__ >= '0.3':\n    T = jnp.DeviceArray",
     "import jax.numpy as jnp, jax\nif jax.__version_info__ >= (0, 4):\n    T = jax.Array\nelse:\n    T = jnp.DeviceArray",
     "import jax.numpy as jnp, jax\nif (0, 3) < jax.__version_info__ < (0, 4):\n    T = jnp.DeviceArray",
     "import jax.numpy as jnp, jax\nif not Version('0.4') <= Version(jax.__version__):\n    T = jnp.DeviceArray",
@@ -305,6 +304,7 @@ GUARDED = [
 ]
 GUARDED_CALLS = "import jax\ntry:\n    f = jax.jit(g, in_shardings=1)\nexcept TypeError:\n    f = jax.jit(g, in_axis_resources=1)"
 UNGUARDED = [
+    "import jax.numpy as jnp, jax\nif jax.__version__ >= '0.3':\n    T = jnp.DeviceArray",
     "try:\n    from jax.numpy import DeviceArray\nexcept ImportError:\n    DeviceArray = None",
     "try:\n    from jax.numpy import DeviceArray\nexcept ImportError:\n    pass",
     "try:\n    from jax.numpy import DeviceArray\nexcept ImportError:\n    HAS = False",

@@ -49,7 +49,12 @@ REWRITTEN = {
 
 @pytest.mark.parametrize(("before", "after"), REWRITTEN.values(), ids=REWRITTEN)
 def test_rewritten(before: str, after: str) -> None:
-    rewritten(before, after, **SELECT)
+    rewritten(before, after, allowed="unsafe", **SELECT)
+
+
+def test_held_unless_unsafe_edits_are_wanted() -> None:
+    [finding] = run("import jax\nx = jax.__version__ >= '0.4.1'\n", **SELECT).findings
+    assert (finding.outcome, finding.severity) == (Outcome.HELD, Severity.URGENT)
 
 
 @pytest.mark.parametrize(
@@ -73,4 +78,5 @@ def test_the_arm_that_runs_then_is_migrated_and_the_other_one_stays() -> None:
     rewritten(
         "import jax\nif jax.__version__ >= '0.4.1':\n    jax.tree_map(f, x)\nelse:\n    jax.tree_multimap(f, x)\n",
         "import jax\nif jax.__version_info__ >= (0, 4, 1):\n    jax.tree.map(f, x)\nelse:\n    jax.tree_multimap(f, x)\n",
+        allowed="unsafe",
     )

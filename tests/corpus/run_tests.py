@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import itertools
 import json
 import signal
 import sys
@@ -98,6 +99,14 @@ def _import_first(files: list[str]) -> None:
             importlib.import_module(name)
 
 
+def _forget_halves(tree: str) -> None:
+    """Let no module stay behind whose package could not be imported: the next file would find it and seem to work."""
+    own = {path.stem for path in Path(tree).iterdir()}
+    for name in [name for name in sys.modules if name.partition(".")[0] in own]:
+        if any(parent not in sys.modules for parent in itertools.accumulate(name.split("."), "{}.{}".format)):
+            del sys.modules[name]
+
+
 def main() -> int:
     """Run the files."""
     tree, record, *files = sys.argv[1:]
@@ -112,6 +121,7 @@ def main() -> int:
     with Path(record).open("a", encoding="utf-8") as stream:
         # One after the other: collecting all before the first test runs would take the time of the tests.
         for file in files:
+            _forget_halves(tree)
             pytest.main([*quiet, *ways, "--rootdir", tree, str(Path(tree, file))], plugins=[Recorder(stream)])
     return 0
 

@@ -37,7 +37,7 @@ def looked_at(trees: Sequence[Path]) -> list[FileResult]:
 
 
 def edits(results: Sequence[FileResult]) -> list[str]:
-    found = [(r.path, f) for r in results for f in r.findings if f.outcome in (Outcome.APPLIED, Outcome.HELD)]
+    found = [(r.path, f) for r in results for f in r.findings if f.outcome is Outcome.APPLIED]
     return [f"{path}:{f.position.line}: {f.codemod}: {f.message}" for path, f in found]
 
 
@@ -73,6 +73,6 @@ def test_nothing_is_edited_in_the_code_of_today_and_every_finding_is_true() -> N
     for result in results:
         path = Path(result.path)
         name = next(f"{package}/{path.relative_to(tree)}" for tree, package in folders.items() if path.is_relative_to(tree))
-        found |= {(name, f.codemod, f.symbol) for f in result.findings if f.outcome is Outcome.MANUAL}
+        found |= {(name, f.codemod, f.symbol) for f in result.findings if f.outcome in (Outcome.MANUAL, Outcome.HELD)}
     lines = [line for line in TRUE.read_text("utf-8").splitlines() if line and not line.startswith("#")]
     assert found == {(path, codemod, symbol) for path, codemod, symbol, _ in (line.split(": ", 3) for line in lines)}
