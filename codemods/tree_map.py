@@ -53,7 +53,9 @@ def _only_visible(site: NameSite, home: str) -> bool:
 def _takes_its_place(site: NameSite) -> bool:
     """Whether ``from jax import tree_multimap`` can become an import of tree_map, in a file without ``import jax``."""
     bound = site.source.scope_root.bindings
-    return isinstance(site.node, ast.Name) and site.node.id == "tree_multimap" and not {"jax", "tree_map"} & bound.keys()
+    if not isinstance(site.node, ast.Name) or site.node.id != "tree_multimap" or {"jax", "tree_map"} & bound.keys():
+        return False
+    return len(bound.get("tree_multimap", ())) <= 1  # else another arm gives the name too, and it stays
 
 
 def _maps_none(site: NameSite) -> bool:

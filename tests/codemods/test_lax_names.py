@@ -93,3 +93,9 @@ def test_what_the_new_home_of_a_module_lacks_is_reported_and_left(use: str) -> N
     result = run(f"import jax\nx = {use}\ny = jax.lax_linalg.eigh(z)\n")
     assert result.after == f"import jax\nx = {use}\ny = jax.lax.linalg.eigh(z)\n".encode()
     assert [f.codemod for f in result.findings if f.position.line == 2] == ["removed-names"]
+
+
+def test_what_the_new_home_of_a_module_lacks_is_looked_for_behind_a_path_too() -> None:
+    source = "import importlib\nm = importlib.import_module('jax.lax_linalg')\nm.eigh(x)\n"
+    assert b"'jax.lax.linalg'" in run(source).after
+    unchanged(f"{source}m.eigh_impl(x)\n", findings=["has no eigh_impl"])

@@ -179,3 +179,8 @@ def test_import_under_another_name_gains_no_second_one() -> None:
     result = run(before, select=SELECT, target="0.4.13")
     assert b"tree_map as M, tree_map" not in result.after
     assert b"jax.tree_map" not in result.after
+
+
+def test_a_name_that_an_except_clause_gives_too_stays() -> None:
+    source = "try:\n    from jax{0}\nexcept ImportError:\n    tree_multimap = None\nif tree_multimap: tree_multimap(f, y)\n"
+    rewritten(source.format(" import tree_multimap"), source.format(".tree_util import tree_map as tree_multimap"))
