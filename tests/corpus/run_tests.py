@@ -112,8 +112,9 @@ def main() -> int:
     tree, record, *files = sys.argv[1:]
     signal.signal(signal.SIGALRM, _timed_out)
     sys.path.insert(0, tree)
-    # Tests import what lies beside them; at the end, where it hides nothing.
-    sys.path += sorted({str((Path(tree) / file).parent) for file in files})
+    # Tests outside of packages import what lies beside them; at the end, where it hides nothing.
+    folders = sorted({(Path(tree) / file).parent for file in files})
+    sys.path += [str(folder) for folder in folders if not (folder / "__init__.py").exists()]
     _parse_flags()
     _import_first(files)
     quiet = ["-q", "--tb=short", "--no-header", "-p", "no:cacheprovider", "-W", "ignore", "-c", "/dev/null"]
