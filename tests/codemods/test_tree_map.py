@@ -183,4 +183,4 @@ def test_import_under_another_name_gains_no_second_one() -> None:
 
 def test_a_name_that_an_except_clause_gives_too_stays() -> None:
     source = "try:\n    from jax{0}\nexcept ImportError:\n    tree_multimap = None\nif tree_multimap: tree_multimap(f, y)\n"
-    rewritten(source.format(" import tree_multimap"), source.format(".tree_util import tree_map as tree_multimap"))
+    rewritten(source.format(" import tree_multimap"), source.format(".tree import map as tree_multimap"))
