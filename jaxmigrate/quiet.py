@@ -13,7 +13,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 FILE = "quiet.txt"
 ALWAYS, WITH = "always", "with"
 """Which files a codemod looks at as a whole: all with a word of it, or those with a ``with`` statement too."""
+ALL = "*"
+"""In the place of a codemod: something may be said whatever words the file holds."""
 MODULE, OBJECT, ASKED = "/", ":", "*"
 """Marks behind a name of the table: it is a module, an object used like one, or one that some codemod has an eye on."""
 _CHAIN = re.compile(r"[^\W\d]\w*(?:\s*\.\s*[^\W\d]\w*)*")
@@ -34,8 +36,9 @@ _COOKIE = re.compile(rb"[^\n]*\n?[^\n]*coding[:=]")
 _ROUNDS = 10
 _LOADERS = ("import_module", "__import__", "modules")
 """What gives a module by its path."""
-_RUNNERS = ("eval", "exec", "compile", "timeit", "repeat", "Timer")
-"""What runs a string."""
+_RUNNERS = frozenset({"eval", "exec", "compile"})
+_RUNNING_MODULES = frozenset({"timeit", "builtins"})
+"""Functions, and modules of such, that run a string."""
 _ABSL = "absl.flags.FLAGS."
 NEWEST = (sys.maxsize,)
 """The target that has all of today's names, as numbers of its version."""
@@ -124,6 +127,12 @@ class Table:
             parent = f"{parent}.{part}"
         return mark == MODULE or not as_module
 
+    def may_be_loaded(self, path: str) -> bool:
+        """Whether a path is not that of a module which became an object."""
+        module, _, name = path.rpartition(".")
+        own = self.names(module).get(name)
+        return own is None or own.mark != OBJECT
+
     def concerns(self, qualified: str) -> bool | None:
         """Whether anything may be said of a dotted name (see `Pack.concerns`); None if the table does not tell."""
         if qualified in self.asked or qualified in self.loud or holds_own_word(qualified.encode()):
@@ -141,11 +150,15 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 @functools.cache
 def table() -> Table | None:
-    """The table; None where other packs are installed, of which it does not speak."""
+    """The table; None where it does not speak of all codemods: other packs are installed, or it was not written anew."""
     if packages() != (BUILTIN,):
         return None
-    with open(os.path.join(os.path.dirname(import_module(BUILTIN).__file__ or ""), FILE), encoding="utf-8") as file:
-        return Table(file.read())
+    pack = import_module(BUILTIN)
+    with open(os.path.join(os.path.dirname(pack.__file__ or ""), FILE), encoding="utf-8") as file:
+        known = Table(file.read())
+    words = frozenset().union(*(trigger.words for trigger in known.triggers.values()))
+    names = {module.replace("_", "-") for module in pack.MODULES}
+    return known if known.triggers.keys() == names and words == frozenset(pack.WORDS) else None
 
 
 def concerns(qualified: str) -> bool | None:
@@ -240,6 +253,8 @@ class _Seen:
         self.calls: list[_Called] = []
         self.strings: list[str] = []
         self.keywords: set[str] = set()
+        self.code: list[ast.AST] = []
+        """What is called with a string."""
         self.has_with = False
 
     def walk(self, tree: ast.AST) -> None:  # noqa: C901  # the hot loop: a call costs more than a branch
@@ -282,6 +297,8 @@ class _Seen:
         self.keywords.update(k.arg for k in node.keywords if k.arg)
         if node.args:
             self._called(node, node.args[0], 1)
+        if node.args and isinstance(node.args[0], ast.Constant):
+            self.code.append(_chain(node.func)[0])
         if len(node.args) > 1 and isinstance(name := node.args[1], ast.Constant) and isinstance(name.value, str):
             base, rest = _chain(node.args[0])  # getattr(jax, "name")
             if isinstance(base, ast.Name):
@@ -392,7 +409,7 @@ class _Judge:
         words, roots = frozenset(self._words()), self.known.roots
         if not words.isdisjoint(_LOADERS) and any(_root(text) in roots for text in self.seen.strings):
             return True
-        if not words.isdisjoint(_RUNNERS) and any(root in text for root in roots for text in self.seen.strings):
+        if any(map(self._may_run, self.seen.code)):
             return True
         handed_on = (speaking for called in self.seen.calls if called.skip for speaking in self._speaking(called))
         if any(not speaking.isdisjoint(self.seen.keywords) for speaking in handed_on):
@@ -444,7 +461,7 @@ class _Judge:
     def _speaks_of(self, name: str) -> bool:
         """Whether a codemod may speak of this very name; what comes through other modules needs no word in this file."""
         owners = self.known.loud.get(name)
-        return owners is not None and (bool(self.exports) or not owners.isdisjoint(self.present))
+        return owners is not None and (bool(self.exports) or ALL in owners or not owners.isdisjoint(self.present))
 
     def _calls(self) -> bool:
         return not any(
@@ -479,14 +496,21 @@ class _Judge:
         roots = self.known.roots | self.known.loud_roots
         for match in _CHAIN.findall(text):
             base, *rest = (part.strip() for part in match.split("."))
-            if base in roots and match == text and not self._is_quiet(match):
+            if base in roots and match == text and not (self.known.may_be_loaded(text) and self._is_quiet(text)):
                 return False
             if base in self.meanings and (")" in text or not self._means_nothing(base, tuple(rest))) and _may_be_code(text):
                 return False
         return not (text[:1] == "." and text[1:2].isidentifier() and "import_module" in self._words())
 
-    def _words(self) -> Iterable[str]:
-        return {*self.seen.attributes, *(rest[-1] if rest else base for base, rest in self.seen.chains), *self.meanings}
+    def _words(self) -> set[str]:
+        """The words of the code that may tell of a way round, and the last parts of what is imported."""
+        taken = (qualified.rpartition(".")[2] for qualified in self.seen.taken)
+        return {*self.seen.attributes, *(rest[-1] if rest else base for base, rest in self.seen.chains), *self.meanings, *taken}
+
+    def _may_run(self, callee: ast.AST) -> bool:
+        """Whether a callee may run the string it is given."""
+        name = callee.id if isinstance(callee, ast.Name) else ""
+        return name in _RUNNERS or any(_root(q) in _RUNNING_MODULES for q in self.meanings.get(name, ()))
 
     def _through(self, qualified: str) -> str:
         """What a name of a module of the project is bound to, as `Source._through_index` has it."""

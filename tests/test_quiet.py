@@ -9,6 +9,7 @@ from types import ModuleType
 
 import pytest
 
+import jaxmigrate_codemods
 from jaxmigrate import quiet, registry
 from jaxmigrate.codemod import Codemod
 from jaxmigrate.engine import rewrite_source
@@ -84,6 +85,16 @@ def _tool() -> ModuleType:
         pytest.param("n = NamedSharding(mesh, None)", id="none-as-an-argument"),
         pytest.param("with Mesh(d, 'x'):\n    pass", id="with-mesh"),
         pytest.param("jax._src.core.gone_of_old()", id="private-name"),
+        pytest.param(
+            "from importlib import import_module as load\nm = load('jax.numpy')\nm.round_(x)", id="module-by-path-in-a-variable"
+        ),
+        pytest.param("import sys\nsys.modules['jax.numpy'].round_(x)", id="loaded-module"),
+        pytest.param("pytest.importorskip('jax.config')", id="path-of-a-module-that-is-an-object"),
+        pytest.param("eval('jnp.round_(x)')", id="code-in-a-string"),
+        pytest.param("import timeit as t\nt.repeat('jnp.round_(x)', number=1)", id="timed-code-in-a-string"),
+        pytest.param("jax.vmap(jax.checkpoint)(x, concrete=True)", id="argument-of-a-function-that-is-handed-on"),
+        pytest.param("jax.config.read('jax_omnistaging')", id="option-that-is-read"),
+        pytest.param("from absl import flags\nF = flags.FLAGS\nF.num_generated_cases", id="option-of-absl"),
         pytest.param("x = (", id="syntax-error"),
     ],
 )
@@ -140,6 +151,15 @@ def test_the_table_does_not_speak_of_other_packs(monkeypatch: pytest.MonkeyPatch
     try:
         assert not quiet.is_quiet(MODERN)
         assert quiet.concerns("jax.numpy.zeros") is None
+    finally:
+        quiet.table.cache_clear()
+
+
+def test_a_table_without_all_codemods_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    quiet.table.cache_clear()
+    monkeypatch.setattr(jaxmigrate_codemods, "MODULES", (*jaxmigrate_codemods.MODULES, "deg2rad"))
+    try:
+        assert not quiet.is_quiet(MODERN)
     finally:
         quiet.table.cache_clear()
 

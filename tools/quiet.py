@@ -9,10 +9,11 @@ from pathlib import Path
 from jaxmigrate.codemod import Codemod, Handler
 from jaxmigrate.fates import judge
 from jaxmigrate.history import Entry, History
-from jaxmigrate.quiet import ALWAYS, ASKED, FILE, MODULE, OBJECT, WITH, Table
+from jaxmigrate.quiet import ALL, ALWAYS, ASKED, FILE, MODULE, OBJECT, WITH, Table
 from jaxmigrate.registry import load
 
 PATH = Path(__file__).resolve().parents[1] / "codemods" / FILE
+_LOST = "parameters of "
 _HEAD = """\
 # Derived by tools/words.py from the codemods and the history: of what a run can say nothing at the newest release.
 # Names of modules stand behind the release from which on they are there; / is a module, : an object used like one, * a name that
@@ -24,6 +25,7 @@ def text() -> str:
     """The table."""
     codemods, history = list(load().codemods.values()), load().history
     looked = _Looked(codemods)
+    looked.learn(history)
     names = "".join(_names(history, looked.everything))
     head = f"{_HEAD}[libraries]\n{' '.join(sorted(history.members('')))}\n"
     known = Table(f"{head}[loud]\n[calls]\n[methods]\n{names}")
@@ -57,6 +59,20 @@ class _Looked:
                 self.loud.setdefault(name, set()).add(codemod.name)
             for name, handlers in codemod.attributes.items():
                 _arguments(codemod, name, handlers, self.methods)
+
+    def learn(self, history: History) -> None:
+        """Add what is said by the history alone, by whatever way a name is reached."""
+        for section in ("flags", "jax.config"):
+            for name, entry in history.members(section).items():
+                if not entry.alive:
+                    self.loud.setdefault(f"absl.flags.FLAGS.{name}", set()).add(ALL)
+        for name in ("jax.config.read", "jax.config.values"):
+            self.loud.setdefault(name, set()).add(ALL)
+        for section in history.all_sections():
+            function = section.removeprefix(_LOST)
+            lost = [name for name, entry in history.section(section).items() if not entry.alive] if function != section else []
+            if lost:
+                self.calls.setdefault(function, set()).update(lost)
 
 
 def _is_gated(handler: Handler) -> bool:
