@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 
 from jaxmigrate.engine import project_findings, rewrite_source
@@ -83,6 +84,12 @@ def rewrite(data: bytes, case: Case) -> FileResult:
     result = rewrite_source(data, case.settings, path="before.py", module="before")
     whole = [finding for _, finding in project_findings([result], case.settings)]
     return replace(result, findings=(*result.findings, *whole))
+
+
+@cache
+def outcome(case: Case) -> FileResult:
+    """What becomes of before.py; many tests look at it."""
+    return rewrite(case.before, case)
 
 
 def described(finding: Finding) -> str:

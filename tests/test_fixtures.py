@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from jaxmigrate.model import Outcome, Status
-from tests.fixture_cases import CASES, Case, described, folders, load, rewrite
+from tests.fixture_cases import CASES, Case, described, folders, load, outcome, rewrite
 
 UNCHANGED = [load(folder) for folder in folders("unchanged.py")]
 
@@ -21,15 +21,15 @@ def test_every_program_has_its_result() -> None:
 
 @every_case
 def test_before_becomes_after(case: Case) -> None:
-    result = rewrite(case.before, case)
-    assert result.status is not Status.FAILED, result.reason
-    after = result.after if result.status is Status.REWRITTEN else case.before
+    found = outcome(case)
+    assert found.status is not Status.FAILED, found.reason
+    after = found.after if found.status is Status.REWRITTEN else case.before
     assert after.decode() == case.after.decode()
 
 
 @every_case
 def test_findings_are_the_expected_ones(case: Case) -> None:
-    findings = [f for f in rewrite(case.before, case).findings if f.outcome is not Outcome.GUARDED]
+    findings = [f for f in outcome(case).findings if f.outcome is not Outcome.GUARDED]
     found = [(described(f), f.outstanding) for f in findings]
     for wanted in case.expect:
         kind, _, part = wanted.partition(": ")
@@ -42,13 +42,13 @@ def test_findings_are_the_expected_ones(case: Case) -> None:
 
 @every_case
 def test_a_second_run_emits_no_edit(case: Case) -> None:
-    result = rewrite(case.after, case)
-    assert result.status is Status.UNCHANGED, result.reason
-    assert not [f for f in result.findings if f.outcome is Outcome.APPLIED]
+    again = rewrite(case.after, case)
+    assert again.status is Status.UNCHANGED, again.reason
+    assert not [f for f in again.findings if f.outcome is Outcome.APPLIED]
 
 
 @pytest.mark.parametrize("case", UNCHANGED, ids=lambda case: case.id)
 def test_unchanged_emits_no_edit(case: Case) -> None:
-    result = rewrite((case.folder / "unchanged.py").read_bytes(), case)
-    assert result.status in (Status.UNCHANGED, Status.SKIPPED), result.reason
-    assert not [f for f in result.findings if f.outcome is Outcome.APPLIED]
+    found = rewrite((case.folder / "unchanged.py").read_bytes(), case)
+    assert found.status in (Status.UNCHANGED, Status.SKIPPED), found.reason
+    assert not [f for f in found.findings if f.outcome is Outcome.APPLIED]

@@ -7,7 +7,7 @@ import pytest
 from jaxmigrate import gate
 from jaxmigrate.registry import load
 from jaxmigrate.testing import run
-from tests.fixture_cases import CASES, Case
+from tests.fixture_cases import CASES
 
 PASSED_OVER = {
     "comment": b"# faster than jax\nx = 1\n",
@@ -45,9 +45,8 @@ def test_looked_at(data: bytes) -> None:
     assert gate.prefilter(data)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
-def test_every_program_with_a_finding_is_looked_at(case: Case) -> None:
-    assert gate.prefilter(case.before)
+def test_every_program_with_a_finding_is_looked_at() -> None:
+    assert [case.id for case in CASES if not gate.prefilter(case.before)] == []
 
 
 @pytest.mark.parametrize("data", PASSED_OVER.values(), ids=PASSED_OVER)
