@@ -57,7 +57,9 @@ class Recorder:
             self.write(report, "")
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Write down a test when it was called, or when it did not come so far."""
+        """Write down a test when it was called, or when it did not come so far; parts of tests are no tests."""
+        if type(report) is not pytest.TestReport:
+            return
         if report.when == "call" or (report.when == "setup" and not report.passed):
             self.write(report, report.nodeid.partition("::")[2])
 
