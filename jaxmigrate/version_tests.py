@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import operator
 import re
 from typing import TYPE_CHECKING
@@ -21,7 +22,7 @@ Value = tuple[int, ...] | tuple[str, ...] | int | str
 
 def is_version_test(source: Source, test: ast.expr) -> bool:
     """Whether a test asks for the version of the library."""
-    test = source.value_of(test)
+    test = _asked_by_function(source, source.value_of(test))
     if isinstance(test, ast.Call):
         method = isinstance(test.func, ast.Attribute) and _is_version(source, test.func.value)
         return method or any(_is_version(source, a) for a in test.args)
@@ -53,7 +54,7 @@ def _asks_for_version(call: ast.Call) -> bool:
 
 def holds_today(source: Source, test: ast.expr) -> bool | None:
     """Whether a test of the version holds on the newest release; None when it does not tell."""
-    test = source.value_of(test)
+    test = _asked_by_function(source, source.value_of(test))
     if not source.facts.history.versions:
         return None
     if isinstance(test, ast.Call):
@@ -67,6 +68,32 @@ def holds_today(source: Source, test: ast.expr) -> bool | None:
     if isinstance(op, (ast.Eq, ast.NotEq)) and isinstance(left, str) and isinstance(right, str):
         return None if _split(left) == _split(right) else isinstance(op, ast.NotEq)
     return _ordered(type(op), left, right)
+
+
+def _asked_by_function(source: Source, test: ast.expr) -> ast.expr:
+    """The comparison that a function of this file makes for ``is_older("0.4.1")``, or the call as it stands."""
+    if not isinstance(test, ast.Call) or not isinstance(test.func, ast.Name) or test.keywords:
+        return test
+    bindings, _ = source.lookup(test.func.id, source.scope(test))
+    function = bindings[0].node if len(bindings) == 1 else None
+    if not isinstance(function, ast.FunctionDef) or len(function.args.args) != len(test.args):
+        return test
+    body = [s for s in function.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
+    if len(body) != 1 or not isinstance(body[0], ast.Return) or not isinstance(body[0].value, ast.Compare):
+        return test
+    given = {argument.arg: value for argument, value in zip(function.args.args, test.args, strict=True)}
+    filled: ast.expr = _Filled(given).visit(copy.deepcopy(body[0].value))
+    return filled
+
+
+class _Filled(ast.NodeTransformer):
+    """Puts arguments in the place of parameters."""
+
+    def __init__(self, given: dict[str, ast.expr]) -> None:
+        self._given = given
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self._given.get(node.id, node)
 
 
 def _parsed_alike(source: Source, left: ast.expr, right: ast.expr) -> tuple[Value | None, Value | None]:
@@ -122,6 +149,9 @@ def _value(source: Source, node: ast.expr) -> Value | None:
     if isinstance(node, ast.IfExp):
         arms = _value(source, node.body), _value(source, node.orelse)
         return arms[0] if arms[0] == arms[1] else None
+    if isinstance(node, (ast.GeneratorExp, ast.ListComp)):  # int(part) for part in ...
+        made = node.elt.func if isinstance(node.elt, ast.Call) else node.elt
+        return _integers(_value(source, node.generators[0].iter)) if _leaf(made) == "int" and len(node.generators) == 1 else None
     return _call(source, node) if isinstance(node, ast.Call) else _constant(node)
 
 
@@ -162,12 +192,21 @@ def _call(source: Source, call: ast.Call) -> Value | None:
     if leaf == "split" and isinstance(call.func, ast.Attribute):
         text = _value(source, call.func.value)
         return tuple(text.split(".")) if isinstance(text, str) else None
+    if leaf == "map" and len(call.args) == 2 and _leaf(call.args[0]) == "int":
+        return _integers(_value(source, call.args[1]))
     inner = _value(source, call.args[0]) if len(call.args) == 1 else None
+    if leaf in ("tuple", "list") and isinstance(inner, tuple):
+        return inner
     if leaf == "int":
         return int(inner) if isinstance(inner, str) and inner.isdigit() else None
     if (source.resolve(call.func) or leaf).rpartition(".")[2] in _PARSERS:
         return _split(inner) if isinstance(inner, str) else None
     return source.facts.history.versions[-1].numbers if _is_version(source, call) and leaf not in ("float", "str") else None
+
+
+def _integers(parts: Value | None) -> tuple[int, ...] | None:
+    texts = [str(part) for part in parts] if isinstance(parts, tuple) else ["?"]
+    return tuple(map(int, texts)) if all(text.isdigit() for text in texts) else None
 
 
 def _split(version: str) -> tuple[int, ...]:
