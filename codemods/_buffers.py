@@ -137,7 +137,7 @@ def _is_pmap_result(site: AttributeSite) -> bool:
 
 def is_pmap_made(source: Source, value: ast.expr) -> bool:
     """Whether the file shows that an array is what a pmap-ed function returned, mapped in its first dimension."""
-    made = _unpacked(source, source.value_of(value))
+    made = unpacked(source, source.value_of(value))
     if isinstance(made, ast.Name):
         made = _bound_last(source, made) or made
     return isinstance(made, ast.Call) and any(_maps_rows(source, maker) for maker in _makers(source, made.func))
@@ -161,7 +161,7 @@ def _bound_last(source: Source, name: ast.Name) -> ast.expr | None:
     return last.value if passed and not again else None
 
 
-def _unpacked(source: Source, value: ast.expr) -> ast.expr:
+def unpacked(source: Source, value: ast.expr) -> ast.expr:
     """The call of ``a, b = f(x)`` for the name ``b``, or `value`."""
     bindings = source.lookup(value.id, source.scope(value))[0] if isinstance(value, ast.Name) else []
     target = source.parent(bindings[0].node) if len(bindings) == 1 else None

@@ -148,14 +148,17 @@ def _is_found(source: Source, node: ast.expr) -> bool:
     return qualified in ("jax.numpy.argwhere", "jax.numpy.flatnonzero")
 
 
-@codemod.name_("numpy.asarray", "numpy.array")
+@codemod.name_(
+    *(f"numpy.{name}" for name in ("array", "asarray", "array_equal", "concatenate", "save", "savez", "stack")),
+    *(f"numpy.testing.{name}" for name in ("assert_allclose", "assert_array_equal", "assert_equal")),
+)
 @before("0.4.36")
 def keys(site: NameSite) -> Reports:
     """A typed key as an array of NumPy."""
     call = site.parent()
-    if not isinstance(call, ast.Call) or call.func is not site.node or not call.args:
+    if not isinstance(call, ast.Call) or call.func is not site.node:
         return None
-    if not _is_typed_key(site.source, call.args[0]):
+    if not any(_is_typed_key(site.source, given) for given in (*call.args, *(k.value for k in call.keywords))):
         return None
     return site.manual(
         "a typed key is no array of NumPy since 0.4.36 (it was one of objects): its numbers are in jax.random.key_data(key)", call

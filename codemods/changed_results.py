@@ -216,7 +216,7 @@ def contraction_order(site: CallSite) -> Reports:
         return None
     change = EditCall(site.node, append=(("optimize", Template('"optimal"')),))
     return Rewrite(
-        'einsum of five and more arrays contracts in another order since 0.5.0 (optimize="auto", and was "optimal")',
+        'einsum of five and more arrays may contract in another order since 0.5.0 (optimize="auto", and was "optimal")',
         UNSAFE,
         (change,),
         severity=Severity.LOW,

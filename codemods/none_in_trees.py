@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from jaxmigrate.codemod import REVIEW, CallSite, Codemod, Reports, Rewrite
 
+from ._buffers import unpacked
 from ._changes import before, has_star, is_constant
 
 if TYPE_CHECKING:
@@ -49,16 +50,20 @@ def tree_map(site: CallSite) -> Reports:
 
 def _masked(site: CallSite, tree: ast.expr, others: list[ast.expr]) -> Reports:
     """A first tree in which None stands for what was left out, beside the tree that it was made of."""
-    source, made = site.source, site.source.value_of(tree)
-    if not isinstance(made, ast.Call) or source.resolve(made.func) not in _MAPS or len(made.args) < 2:
+    source, made = site.source, unpacked(site.source, site.source.value_of(tree))
+    if not isinstance(made, ast.Call) or not made.args:
         return None
-    whole = made.args[1]
-    if not _gives_none(source, made.args[0]) or not any(ast.dump(o) == ast.dump(whole) for o in others):
+    called = source.resolve(made.func)
+    if called in _MAPS and len(made.args) > 1 and _gives_none(source, made.args[0]):
+        whole, has = made.args[1], "has"
+    elif called in ("equinox.filter", "equinox.partition"):
+        whole, has = made.args[0], "may have"
+    else:
         return None
-    if not isinstance(whole, (ast.Name, ast.Attribute)):
+    if not isinstance(whole, (ast.Name, ast.Attribute)) or not any(ast.dump(o) == ast.dump(whole) for o in others):
         return None
     return site.manual(
-        f"{site.text(tree)} has None where {site.text(whole)} has something, which raises since 0.4.34: give "
+        f"{site.text(tree)} {has} None where {site.text(whole)} has something, which raises since 0.4.34: give "
         "is_leaf=lambda x: x is None, and a function that takes None"
     )
 

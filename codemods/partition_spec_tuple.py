@@ -35,10 +35,10 @@ _NAMES = frozenset({"spec", "pspec", "partition_spec", "pspecs", "sharding_spec"
 @codemod.file
 @before("0.6.1")
 def tuple_tests(site: FileSite) -> Iterator[Report]:
-    """``isinstance(spec, tuple)``."""
+    """``isinstance(spec, tuple)``, and ``isinstance(spec, Sequence)``."""
     source = site.source
     for call in builtin_calls(source, "isinstance"):
-        if len(call.args) != 2 or not any(_is_builtin(source, e, "tuple") for e in elements(call.args[1])):
+        if len(call.args) != 2 or not any(_is_tuple_class(source, e) for e in elements(call.args[1])):
             continue
         if any(_is_spec_class(source, e) for e in elements(call.args[1])) or _asks_both(source, call):
             continue
@@ -62,6 +62,45 @@ def arithmetic_and_comparisons(site: FileSite) -> Iterator[Report]:
             yield from _compared(site, node)
         elif isinstance(node, ast.BinOp) and site.is_older_than("0.6.1"):
             yield from _computed(site, node)
+
+
+_SEQUENCES = ("collections.abc.Sequence", "typing.Sequence")
+
+
+def _is_tuple_class(source: Source, node: ast.expr) -> bool:
+    return _is_builtin(source, node, "tuple") or source.resolve(node) in _SEQUENCES
+
+
+@codemod.file
+@before("0.6.1")
+def taken_apart(site: FileSite) -> Iterator[Report]:
+    """``"%s" % spec``, ``match spec:`` and ``table[spec]`` where the keys are tuples."""
+    for node in ast.walk(site.node):
+        spec = _asked_as_tuple(site.source, node)
+        if spec is not None and is_spec(site, spec):
+            change = site.replace("tuple({x})", spec, x=spec)
+            yield Rewrite("a PartitionSpec is no tuple since 0.6.1", REVIEW, (change,), spec)
+
+
+def _asked_as_tuple(source: Source, node: ast.AST) -> ast.expr | None:
+    """What only a tuple does: give several values to a format, match patterns of sequences, be found among tuples."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
+        is_text = isinstance(node.left, ast.JoinedStr) or isinstance(getattr(node.left, "value", None), str)
+        return node.right if is_text else None
+    if isinstance(node, ast.Match):
+        return node.subject if any(isinstance(c.pattern, ast.MatchSequence) for c in node.cases) else None
+    if isinstance(node, ast.Subscript):
+        return node.slice if _has_tuple_keys(source, node.value) else None
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
+        return node.left if _has_tuple_keys(source, node.comparators[0]) else None
+    return None
+
+
+def _has_tuple_keys(source: Source, node: ast.expr) -> bool:
+    """Whether a written dict, set or list holds tuples."""
+    value = source.value_of(node)
+    held = value.keys if isinstance(value, ast.Dict) else value.elts if isinstance(value, (ast.Set, ast.List, ast.Tuple)) else []
+    return bool(held) and all(isinstance(k, ast.Tuple) for k in held)
 
 
 def _compared(site: FileSite, node: ast.Compare) -> Iterator[Report]:

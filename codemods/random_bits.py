@@ -51,6 +51,7 @@ def bits(site: FileSite) -> Reports:
     ):
         return None
     places = first(source, source.names(*(f"jax.random.{name}" for name in _DRAWS)))
+    places = places or _given_on(source)
     if not places:
         return None
     drawn = f"{len(places)} places from here" if len(places) > 1 else "this place"
@@ -60,6 +61,31 @@ def bits(site: FileSite) -> Reports:
         places[0],
         Severity.LOW,
     )
+
+
+def _given_on(source: Source) -> list[ast.expr]:
+    """Keys that other functions are given to draw with: ``model.init(jax.random.PRNGKey(0), x)``."""
+    return first(source, (c for c in source.calls("jax.random.PRNGKey", "jax.random.key") if _is_given(source, c)))
+
+
+def _is_given(source: Source, key: ast.expr) -> bool:
+    """Whether a key, or the name for it, is an argument of something else than jax.random."""
+    around = source.parent(key)
+    if isinstance(around, ast.Dict):
+        return True
+    if isinstance(around, (ast.Call, ast.keyword)):
+        call = source.parent(around) if isinstance(around, ast.keyword) else around
+        return isinstance(call, ast.Call) and call.func is not key and _may_draw(source, call.func)
+    names = [t for t in around.targets if isinstance(t, ast.Name)] if isinstance(around, ast.Assign) else []
+    uses = [n for t in names for n in source.by_id.get(t.id, ()) if isinstance(n.ctx, ast.Load) and source.value_of(n) is key]
+    return any(_is_given(source, n) for n in uses)
+
+
+def _may_draw(source: Source, function: ast.expr) -> bool:
+    """Whether a function may draw with a key: none of JAX's others, NumPy's or Python's does."""
+    if isinstance(function, ast.Name) and source.lookup(function.id, source.scope(function))[1] is None:
+        return False
+    return (source.resolve(function) or "").partition(".")[0] not in ("jax", "numpy", "pickle", "functools")
 
 
 def _gamma(site: FileSite, places: list[ast.expr]) -> str:

@@ -10,10 +10,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jaxmigrate.codemod import REVIEW, SAFE, UNSAFE, CallSite, Codemod, EditCall, NameSite, Reports, Rewrite, Template
-from jaxmigrate.model import Applicability
+from jaxmigrate.model import Applicability, Severity
 from jaxmigrate_codemods import _gda, _serialization
 from jaxmigrate_codemods._gda import not_yet
 from jaxmigrate_codemods._sharding_paths import GONE, GSPMD, MOVES, NO_SUCCESSOR, SERIALIZATION, SERIALIZATION_MOVES
+
+from ._changes import before
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
@@ -145,6 +147,8 @@ def process_allgather(site: CallSite) -> Reports:
     """Arrays that span processes are gathered with tiled=True only (0.8.0); for a GDA `tiled` was never looked at."""
     if site.has_star() or site.partial or not site.positional():
         return None
+    if site.settings.origin is not None and not site.is_older_than("0.8.0"):
+        return None
     tiled = site.keyword("tiled") or site.keyword("titled")
     value = tiled.value if tiled else site.node.args[1] if len(site.node.args) > 1 else None
     if value is not None and not (isinstance(value, ast.Constant) and value.value is False):
@@ -164,6 +168,31 @@ def process_allgather(site: CallSite) -> Reports:
     else:
         change = EditCall(site.node, rename={"titled": "tiled"}, values={tiled.arg if tiled and tiled.arg else 1: true})
     return Rewrite(f"process_allgather of an array that spans processes takes tiled=True only{verdict[1]}", verdict[0], (change,))
+
+
+@codemod.call("jax.experimental.multihost_utils.process_allgather")
+@before("0.8.0")
+def gathered_maybe(site: CallSite) -> Reports:
+    """A value of which the file does not say whether it spans processes, without `tiled`."""
+    told = any(k.arg in ("tiled", "titled", None) for k in site.node.keywords)
+    if (
+        told
+        or site.has_star()
+        or site.partial
+        or len(site.node.args) != 1
+        or _spans_processes(site, site.node.args[0]) is not None
+    ):
+        return None
+    given, made = site.node.args[0], site.source.value_of(site.node.args[0])
+    if isinstance(made, (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.BinOp)) or site.source.infer(given) is not None:
+        return None
+    if isinstance(made, ast.Call) and (_is_local(site.source, made) or isinstance(given, ast.Call)):
+        return None
+    return site.manual(
+        "process_allgather raises for an array that spans processes since 0.8.0 unless tiled=True is given: if "
+        f"{site.text(given)} holds such arrays, pass it",
+        severity=Severity.LOW,
+    )
 
 
 def _spans_processes(site: CallSite, value: ast.expr) -> tuple[Applicability, str] | None:

@@ -106,7 +106,8 @@ def _issubclass(site: NameSite) -> Reports:
     if value is None:
         asked = site.text(call.args[0])
         message = f"{_WHY}: if {asked} may be one, also ask for jax.core.Tracer, or ask a value with isinstance"
-        return site.manual(message, call, Severity.LOW)
+        known = typed(source.value_of(call.args[0])) is not None
+        return site.manual(message, call, Severity.NORMAL if known else Severity.LOW)
     change = site.replace("isinstance({x}, {classes})", call, x=value, classes=call.args[1])
     return Rewrite(f"{_WHY}; isinstance takes tracers for arrays as before", REVIEW, (change,), call)
 

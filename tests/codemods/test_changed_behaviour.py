@@ -225,6 +225,21 @@ def test_nothing_is_said_of_programs_that_are_not_known_to_be_old(case: object, 
         pytest.param(
             "def f(e): return 'pjit' in e.name, e.primitive.name.startswith('x'), e.name.startswith('pjit')", id="part-of-a-name"
         ),
+        pytest.param(
+            "s = P('x')\nT, U = {'a': 1}, [1, 2]\n'%s' % (s,), '%s' % tuple(s), T[s[0]], s in U, s in [P('x')], s[0] in ['x']",
+            id="specs-among-others",
+        ),
+        pytest.param("def f(x):\n    match x:\n        case (a, b): return '%s' % x", id="match-of-unknown"),
+        pytest.param(
+            "from collections.abc import Sequence\ndef f(x, s: P): return isinstance(x, Sequence), s[0], list(s)", id="sequences"
+        ),
+        pytest.param(
+            "key = jax.random.PRNGKey(0)\njax.device_put(key), jax.random.key_data(key), key.shape, str(key)[:0]", id="keys-only"
+        ),
+        pytest.param(
+            "import equinox as eqx\np = eqx.filter(m, eqx.is_array)\njax.tree_util.tree_map(f, p, p), p", id="filtered-alone"
+        ),
+        pytest.param("k = jax.random.key(0)\nnp.save('x', jax.random.key_data(k)), np.stack(k.shape)", id="data-of-keys"),
         pytest.param("print('TFRT_CPU_0', \"PartitionSpec('x',)\")\nx = f'ShapedArray(float32[2]) {y}'", id="printed-only"),
         pytest.param("assert str(x) == 'ShapedArray'", id="name-of-a-class"),
     ],
@@ -279,6 +294,19 @@ def test_unchanged(source: str) -> None:
             ["add one"],
             id="registry-of-bases",
         ),
+        pytest.param("m.init(jax.random.PRNGKey(0), x)", ["random-bits: manual: jax.random gives"], id="key-given-on"),
+        pytest.param(
+            "k = jax.random.PRNGKey(0)\nm.init({'params': k}, x)",
+            ["random-bits: manual: jax.random gives"],
+            id="named-key-given-on",
+        ),
+        pytest.param(
+            "import equinox as eqx\np, s = eqx.partition(m, f)\njax.tree_util.tree_map(g, p, m)",
+            ["p may have None"],
+            id="partition",
+        ),
+        pytest.param("t = type(x)\nprint(issubclass(t, jax.Array))", ["if t may be one"], id="class-by-name"),
+        pytest.param("k = jax.random.key(0)\nnp.save('x', k)", ["a typed key is no array"], id="saved-key"),
         pytest.param("jax.ops.segment_sum(x, i)", ["segment_sum (line 5) leaves out"], id="segments"),
         pytest.param("class V:\n    def __jax_array__(self): return 1", ["a V that is given to one"], id="objects"),
     ],
@@ -401,6 +429,13 @@ def test_only_programs_older_than_the_change_are_concerned(codemod: str, release
             "pmap-shards",
             "p = jnp.ones(3)\np = jax.pmap(f)(p)\np.addressable_data(0)",
             "p = jnp.ones(3)\np = jax.pmap(f)(p)\np.addressable_data(0)[0]",
+        ),
+        ("partition-spec-tuple", "'%s %s' % P('x', 'y')", "'%s %s' % tuple(P('x', 'y'))"),
+        ("partition-spec-tuple", "{('x',): 1}[x.sharding.spec]", "{('x',): 1}[tuple(x.sharding.spec)]"),
+        (
+            "partition-spec-tuple",
+            "0\ns = P('x')\nmatch s:\n    case (a,): pass",
+            "0\ns = P('x')\nmatch tuple(s):\n    case (a,): pass",
         ),
         ("cost-analysis", "f(c.cost_analysis()[-1])", "f(c.cost_analysis())"),
         (
