@@ -389,8 +389,15 @@ class _Look:
             return
         if silences.asks(call, name):
             yield from self._question(call, place, verdict)
-        elif getattr(call.func, "id", "") == "getattr" and not self.covered.chain(place):
+        elif self._fails_without(call) and not self.covered.chain(place):
             yield self.proposal(call, verdict, self.message(verdict, qualified), base.binding)
+
+    def _fails_without(self, call: ast.Call) -> bool:
+        """Whether a call that takes an owner and a name raises where there is nothing of that name."""
+        if isinstance(call.func, ast.Name):
+            return call.func.id in ("getattr", "delattr")
+        callee = roundabout.leaf(self.source, call.func)
+        return callee in ("object", "delattr", "setattr") and not any(k.arg in ("raising", "create") for k in call.keywords)
 
     def _question(self, call: ast.Call, place: _Place, verdict: Verdict) -> Iterator[Proposal]:
         if verdict.fate not in (Fate.GONE, Fate.PRIVATE):
@@ -409,7 +416,7 @@ class _Look:
     def indirect(self) -> Iterator[Proposal]:
         """Names of modules that are loaded by their path, and names in strings that are run as code."""
         patched = self._patched()
-        found = [(m, "") for m in roundabout.loaded(self.source)]
+        found = [(m, "") for find in (roundabout.loaded, roundabout.in_turn) for m in find(self.source)]
         found += [(m, "; the code stands in a string, so it is not edited") for m in roundabout.in_code(self.source)]
         for mention, why in found:
             verdict = self.judged(mention.qualified) if self._is_ours(mention.qualified) else None

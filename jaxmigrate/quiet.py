@@ -253,6 +253,8 @@ class _Seen:
         self.calls: list[_Called] = []
         self.strings: list[str] = []
         self.keywords: set[str] = set()
+        self.asked_in_turn: set[str] = set()
+        """Names of which something is read under a name that is not spelled out."""
         self.code: list[ast.AST] = []
         """What is called with a string."""
         self.has_with = False
@@ -303,6 +305,9 @@ class _Seen:
             base, rest = _chain(node.args[0])  # getattr(jax, "name")
             if isinstance(base, ast.Name):
                 self.chains.add((base.id, (*rest, *name.value.split("."))))
+        elif len(node.args) == 2 and isinstance(node.func, ast.Name) and node.func.id == "getattr":
+            base, _ = _chain(node.args[0])  # getattr(jax, name)
+            self.asked_in_turn |= {base.id} if isinstance(base, ast.Name) else set()
 
     def _called(self, node: ast.Call, function: ast.expr, skip: int) -> None:
         base, rest = _chain(function)
@@ -410,6 +415,8 @@ class _Judge:
         if not words.isdisjoint(_LOADERS) and any(_root(text) in roots for text in self.seen.strings):
             return True
         if any(map(self._may_run, self.seen.code)):
+            return True
+        if any(_root(q) in roots for name in self.seen.asked_in_turn for q in self.meanings.get(name, ())):
             return True
         handed_on = (speaking for called in self.seen.calls if called.skip for speaking in self._speaking(called))
         if any(not speaking.isdisjoint(self.seen.keywords) for speaking in handed_on):

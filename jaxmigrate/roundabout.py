@@ -158,6 +158,31 @@ def handed_on(source: Source, node: ast.expr) -> Iterator[ast.Call]:
         yield from handed_on(source, use)
 
 
+def in_turn(source: Source) -> Iterator[Mention]:
+    """Names that are read one after the other: ``for name in ["f", "g"]: getattr(module, name)``, and parametrized tests."""
+    for callee in source.by_id.get("getattr", ()):
+        call = source.parent(callee)
+        if not isinstance(call, ast.Call) or len(call.args) != 2 or not isinstance(name := call.args[1], ast.Name):
+            continue
+        owner = source.resolve(call.args[0])
+        for binding in source.lookup_at(name)[0] if owner else ():
+            values = source.value_of(given) if (given := _given_in_turn(source, binding.node, name.id)) is not None else None
+            for value in values.elts if isinstance(values, (ast.List, ast.Tuple, ast.Set)) else ():
+                if isinstance(value, ast.Constant) and str(value.value).isidentifier():
+                    yield Mention(value, f"{owner}.{value.value!s}", owner or "")
+
+
+def _given_in_turn(source: Source, binding: ast.AST, name: str) -> ast.expr | None:
+    """The expression whose elements a loop variable or the parameter of a test is."""
+    around = source.parent(binding)
+    if isinstance(around, (ast.For, ast.comprehension)) and around.target is binding:
+        return around.iter
+    function = source.parent(around) if isinstance(around, ast.arguments) else None
+    decorators = function.decorator_list if isinstance(function, ast.FunctionDef) else []
+    calls = (d for d in decorators if isinstance(d, ast.Call) and leaf(source, d.func) == "parametrize" and len(d.args) > 1)
+    return next((call.args[1] for call in calls if getattr(call.args[0], "value", None) == name), None)
+
+
 _ABSL = "absl.flags.FLAGS"
 _DEFINES = (b"DEFINE_", b"define_", b"add_option")
 """How an option of one's own is made."""
