@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 
 from jaxmigrate.codemod import REVIEW, SAFE, CallSite, Codemod, NameSite, Reports, Rewrite
+from jaxmigrate.guards import in_annotation
 from jaxmigrate.registry import history
 from jaxmigrate_codemods._moved_modules import member_moves
 
@@ -40,12 +41,18 @@ def _not_mapped(site: NameSite) -> Reports:
     return Rewrite("jax.interpreters.batching.not_mapped was None", SAFE, (site.replace("None"),))
 
 
+def _class_of_none(site: NameSite) -> Reports:
+    """It was the class of None."""
+    new = "None" if in_annotation(site.source, site.node) else "type(None)"
+    return Rewrite("jax.interpreters.batching.NotMapped was type(None)", SAFE, (site.replace(new),))
+
+
 _MOVES = {old: new for old, new in history().moves("jax-interpreters").items() if old not in _MODULES}
 _MOVEAXIS = "jax.interpreters.batching.moveaxis"
-_NOT_MAPPED = "jax.interpreters.batching.not_mapped"
 codemod.rename({old: new for old, new in _MOVES.items() if old != _MOVEAXIS})
 codemod.rename({_MOVEAXIS: "jax.numpy.moveaxis"}, handler=_moveaxis)
-codemod.name_(_NOT_MAPPED)(_not_mapped)
+codemod.name_("jax.interpreters.batching.not_mapped")(_not_mapped)
+codemod.name_("jax.interpreters.batching.NotMapped")(_class_of_none)
 for _old, _new in _MODULES.items():
     codemod.rename({_old: _new}, handler=member_moves(_new))
 

@@ -67,6 +67,10 @@ AGREED = {
         "import jax.numpy as jnp\n\ndef f(x):\n    return jnp.clip(x, a_min=0, a_max=1)\n",
         "import jax.numpy as jnp\n\ndef f(x):\n    return jnp.clip(x, min=0, max=1)\n",
     ),
+    "a_tree_function_through_another_module": (
+        "import jax\n\ndef f(x):\n    return jax.api.tree_multimap(g, x, x)\n",
+        "import jax\n\ndef f(x):\n    return jax.tree_map(g, x, x)\n",
+    ),
     "clearing_the_backend_cache": (
         "from jax.lib import xla_bridge\n\ndef setup():\n    xla_bridge.get_backend.cache_clear()\n",
         "import jax.extend\n\ndef setup():\n    jax.extend.backend.get_backend.cache_clear()\n",

@@ -54,6 +54,11 @@ def test_unchanged(source: str) -> None:
             "from jax.interpreters import batching\na = b is None\nc = x, None\nbatching.fancy_primitive_batchers\n",
             id="not-mapped",
         ),
+        pytest.param(
+            "from jax.interpreters.batching import NotMapped\ndef f(a: int | NotMapped) -> NotMapped:\n    return isinstance(a, NotMapped)\n",
+            "def f(a: int | None) -> None:\n    return isinstance(a, type(None))\n",
+            id="class-of-none",
+        ),
     ],
 )
 def test_rewritten(before: str, after: str) -> None:

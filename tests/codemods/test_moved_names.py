@@ -58,6 +58,11 @@ def test_unchanged(source: str) -> None:
             id="axis-types",
         ),
         pytest.param("import jax\ny = jax.dlpack.to_dlpack(x)\n", "y = x.__dlpack__()\n", id="dlpack"),
+        pytest.param(
+            "import jax\nfrom jax.api import tree_leaves\njax.api.tree_multimap(f, tree_leaves(x), x)\n",
+            "from jax.tree_util import tree_leaves, tree_map\ntree_map(f, tree_leaves(x), x)\n",
+            id="trees-by-way-of-others",
+        ),
         pytest.param("import jax\nfor i in jax.host_ids(): ...\n", None, id="host-ids"),
     ],
 )
