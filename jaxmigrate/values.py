@@ -7,6 +7,7 @@ particular libraries (which function returns what) come from the packs as `Facts
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -298,9 +299,25 @@ def _unresolved_annotation(source: Source, node: ast.expr) -> str | None:
         if bindings[0].kind == "class":
             return OTHER
         value = bindings[0].value
-        if value is not None and isinstance(value, (ast.Subscript, ast.BinOp)):
+        if isinstance(value, (ast.Subscript, ast.BinOp)) and not _is_recursive(source, node.id, value):
             return annotation_type(source, value)
     return None
+
+
+def _is_recursive(source: Source, name: str, value: ast.expr) -> bool:
+    """Whether an alias is made of itself, perhaps through others: ``Tree = Union[Array, Dict[str, "Tree"]]``."""
+    waiting, seen = [value], set[str]()
+    while waiting:
+        for part in ast.walk(waiting.pop()):
+            text = part.id if isinstance(part, ast.Name) else part.value if isinstance(part, ast.Constant) else ""
+            for word in re.findall(r"\w+", text) if isinstance(text, str) else ():
+                if word == name:
+                    return True
+                if word not in seen:
+                    seen.add(word)
+                    bindings = source.lookup(word, source.scope(value))[0]
+                    waiting += [b.value for b in bindings if isinstance(b.value, (ast.Subscript, ast.BinOp))]
+    return False
 
 
 def _generic_type(source: Source, node: ast.Subscript) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jaxmigrate.testing import findings, rewritten, unchanged
+from jaxmigrate.testing import findings, rewritten, run, unchanged
 
 SELECT = {"select": "array-attributes"}
 
@@ -287,3 +287,16 @@ def test_numbers_of_keys_and_arrays_on_the_host() -> None:
         **SELECT,
     )
     unchanged("import jax\nn = k.unsafe_raw_array()\n", **SELECT, target="0.4.13")
+
+
+@pytest.mark.parametrize(
+    "aliases",
+    [
+        pytest.param('Tree = Dict[str, Union[jax.Array, "Tree"]]\n', id="of-itself"),
+        pytest.param('Tree = Union[int, "Other"]\nOther = List[Tree]\n', id="of-another"),
+        pytest.param('Tree = "Tree | None"\n', id="quoted"),
+    ],
+)
+def test_a_recursive_alias_ends(aliases: str) -> None:
+    source = f"import jax\nfrom typing import Dict, List, Union\n{aliases}def f(x: Tree): return x.to_py()\n"
+    assert run(source, select="array-attributes").findings
