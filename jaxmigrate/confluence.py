@@ -9,6 +9,7 @@ texts ``old`` and ``new`` of each line. What is a disagreement:
   as one object, a private home of a public name (``jax._src.mesh.Mesh``), and two homes of one name if both are gone.
 * An argument that its function lost or deprecated belongs to the name: ``jax.numpy.clip(a_min=)``.
 * A name that is gone and that only the old side still has, in a statement that otherwise differs little, is a disagreement too.
+* Where both sides are living names that were there before, no release asked for the change: it is reported as one by choice.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ import sys
 import tokenize
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from difflib import SequenceMatcher
 from pathlib import Path
 
@@ -73,10 +74,12 @@ class Disagreement:
     """The function around them, dotted; empty at the top."""
     old: tuple[Use, ...]
     new: tuple[Use, ...]
+    choice: bool = False
+    """Whether both sides are living names that were in the programs before: no release asked for the change."""
 
     def __str__(self) -> str:
         sides = (f"{', '.join(f'{u.name} (line {u.line})' for u in uses) or 'nothing'}" for uses in (self.old, self.new))
-        return f"{self.scope or 'top'}: {' / '.join(sides)}"
+        return f"{self.scope or 'top'}: {' / '.join(sides)}{' (by choice)' if self.choice else ''}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +99,16 @@ def compare(old: str, new: str, settings: Settings | None = None) -> list[Disagr
     """
     settings = settings or Settings(known_newest())
     before, after = (_pieces(_rewritten(text, settings), settings.target) for text in (old, new))
-    return [d for scope in before.keys() & after.keys() for d in _compare(scope, before[scope], after[scope])]
+    found = [d for scope, pieces in before.items() if scope in after for d in _compare(scope, pieces, after[scope])]
+    if not found:
+        return found
+    had = [{use.name for *_, use in _uses(_source(text.encode("utf-8")), settings.target)} for text in (old, new)]
+    return [replace(d, choice=_is_choice(d.old, had[0]) and _is_choice(d.new, had[1])) for d in found]
+
+
+def _is_choice(uses: Sequence[Use], had: Container[str]) -> bool:
+    """Whether the uses were there before and nothing is wrong with them; a ``)`` ends those with lost arguments."""
+    return all(not use.gone and not use.name.endswith(")") and use.name in had for use in uses)
 
 
 def _rewritten(text: str, settings: Settings) -> Source:
@@ -104,8 +116,11 @@ def _rewritten(text: str, settings: Settings) -> Source:
     result = rewrite_source(data, settings)
     if result.status is Status.FAILED:
         raise ValueError(result.reason)
+    return _source(result.after if result.status is Status.REWRITTEN else data)
+
+
+def _source(utf8: bytes) -> Source:
     pack = load()
-    utf8 = result.after if result.status is Status.REWRITTEN else data
     source = Source(utf8.removeprefix(b"\xef\xbb\xbf"), facts=pack.facts, dead=pack.dead())
     source.embed(frozenset())
     return source
@@ -326,12 +341,14 @@ def _outcome(name: str, old: str, new: str, settings: Settings) -> Outcome:
 
 
 def _print_text(outcomes: Iterable[Outcome]) -> int:
-    agree = disagree = failed = 0
+    agree = disagree = failed = chosen = 0
     for outcome in outcomes:
+        chosen += bool(outcome.found) and all(d.choice for d in outcome.found)
         agree, disagree, failed = agree + outcome.agrees, disagree + bool(outcome.found), failed + bool(outcome.error)
         lines = [outcome.error] if outcome.error else map(str, outcome.found)
         sys.stdout.write("".join(f"{outcome.name}: {line}\n" for line in lines))
-    sys.stdout.write(f"{agree + disagree + failed} pairs: {agree} agree, {disagree} disagree, {failed} cannot be rewritten\n")
+    count, only = agree + disagree + failed, f" ({chosen} only by choice)" if chosen else ""
+    sys.stdout.write(f"{count} pairs: {agree} agree, {disagree} disagree{only}, {failed} cannot be rewritten\n")
     return int(bool(disagree or failed))
 
 

@@ -95,7 +95,7 @@ def test_both_sides_come_out_alike(old: str, new: str) -> None:
 def test_a_different_choice_is_reported_with_its_places() -> None:
     old = "import jax\n\ndef f(x):\n    return jax.lax.exp(x)\n"
     (found,) = compare(old, old.replace("lax.exp", "numpy.exp"))
-    assert str(found) == "f: jax.lax.exp (line 4) / jax.numpy.exp (line 4)"
+    assert str(found) == "f: jax.lax.exp (line 4) / jax.numpy.exp (line 4) (by choice)"
 
 
 def test_a_different_choice_in_another_call_is_reported() -> None:
@@ -104,6 +104,14 @@ def test_a_different_choice_in_another_call_is_reported() -> None:
     (found,) = compare(old, new)
     assert [u.name for u in found.old] == ["jax.lax.exp"]
     assert [u.name for u in found.new] == ["jax.numpy.add"]
+
+
+@pytest.mark.parametrize(
+    ("old", "choice"), [("jax.lax.exp(x)", True), ("jax.tree_multimap(x)", False), ("jax.ops.index(x)", False)]
+)
+def test_what_a_release_asked_for_is_no_choice(old: str, choice: bool) -> None:
+    (found,) = compare(f"import jax\ny = {old}\n", "import jax\ny = jax.numpy.exp(x)\n")
+    assert found.choice is choice
 
 
 def test_a_lost_argument_belongs_to_the_name() -> None:
@@ -168,7 +176,8 @@ def test_a_list_of_pairs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     path.write_text("".join(json.dumps(pair) + "\n" for pair in pairs), "utf-8")
     assert main([str(path)]) == 1
     assert capsys.readouterr().out == (
-        "b.py: top: jax.lax.exp (line 2) / jax.numpy.exp (line 2)\n2 pairs: 1 agree, 1 disagree, 0 cannot be rewritten\n"
+        "b.py: top: jax.lax.exp (line 2) / jax.numpy.exp (line 2) (by choice)\n"
+        "2 pairs: 1 agree, 1 disagree (1 only by choice), 0 cannot be rewritten\n"
     )
 
 
