@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import ast
 
-from jaxmigrate.codemod import REVIEW, CallSite, Codemod, NameSite, Reports, Rewrite
+from jaxmigrate.codemod import REVIEW, CallSite, Codemod, EditCall, NameSite, Reports, Rewrite, Template
+from jaxmigrate_codemods._as_value import is_imported
+from jaxmigrate_codemods._safe_zip import means_builtin
 
 _MODULE = "jax.test_util"
 _CASE, _LOADER, _EQUAL, _CLOSE = (f"{_MODULE}.{name}" for name in ("JaxTestCase", "JaxTestLoader", "check_eq", "check_close"))
@@ -15,6 +17,10 @@ _CASE_NOW = (
     "JaxTestCase is private: absl.testing.parameterized.TestCase is its base, numpy.testing.assert_allclose takes the place of "
     "assertAllClose, and jax.numpy functions are compared with NumPy's by hand"
 )
+
+_OF_ABSL = ("absltest", "parameterized")
+_CASES, _DEVICE = f"{_MODULE}.cases_from_list", f"{_MODULE}.device_under_test"
+_ALL_CASES = "list(cases): all of them are tested, where JAX drew some at random (ten, unless told otherwise)"
 
 codemod = Codemod(
     "test-util",
@@ -26,6 +32,34 @@ codemod = Codemod(
     words=frozenset({"test_util"}),
     applicability=REVIEW,
 )
+
+
+codemod.rename({f"{_MODULE}.{name}": f"absl.testing.{name}" for name in _OF_ABSL}, "{old} was {new} itself")
+
+
+@codemod.call(_CASES)
+def cases(site: CallSite) -> Reports:
+    """``parameterized.named_parameters(jtu.cases_from_list({..} for ..))``."""
+    if site.partial or len(site.node.args) != 1 or site.has_star() or not means_builtin(site, "list"):
+        return site.manual(f"cases_from_list(cases) is {_ALL_CASES}")
+    return Rewrite(f"cases_from_list(cases) is {_ALL_CASES}", REVIEW, (EditCall(site.node, func=Template("list")),))
+
+
+@codemod.call(_DEVICE)
+def device_under_test(site: CallSite) -> Reports:
+    """The platform, as a word."""
+    if site.partial or site.node.args or site.node.keywords:
+        return site.manual("ask jax.default_backend()")
+    message = "the device under test is that of jax.default_backend(), if no flag jax_test_dut tells another"
+    return Rewrite(message, REVIEW, (site.replace("{jax.default_backend}()"),))
+
+
+@codemod.name_(_CASES, _DEVICE)
+def as_a_value(site: NameSite) -> Reports:
+    """The function passed on, stored or given another name."""
+    if site.role == "call" or not is_imported(site, site.node):
+        return None
+    return site.manual(f"it is {_ALL_CASES}" if site.symbol == _CASES else "jax.default_backend tells the device under test")
 
 
 @codemod.call(_EQUAL)

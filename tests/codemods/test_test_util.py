@@ -55,7 +55,46 @@ def test_the_loader() -> None:
         ("jax.test_util.check_eq(*trees)", "*"),
         ("class T(jax.test_util.JaxTestCase): ...", "JaxTestCase is private"),
         ("loader = jax.test_util.JaxTestLoader", "absltest.TestLoader"),
+        ("draw = jax.test_util.cases_from_list", "list(cases)"),
+        ("jax.test_util.cases_from_list(*cases)", "list(cases)"),
+        ("on = {'d': jax.test_util.device_under_test}", "jax.default_backend"),
     ],
 )
 def test_what_is_no_longer_there_is_explained(use: str, advice: str) -> None:
     unchanged(f"import jax\n{use}\n", select=SELECT, findings=[advice])
+
+
+def test_what_was_of_absl_and_cases_drawn_from_many() -> None:
+    rewritten(
+        """
+        from jax import test_util as jtu
+        class T:
+          @jtu.parameterized.named_parameters(
+              jtu.cases_from_list({
+                  'testcase_name': f'_{i}',
+                  'x': i,
+              } for i in range(3)))
+          def test(self, x): ...
+        if __name__ == '__main__':
+          jtu.absltest.main()
+        """,
+        """
+        from absl.testing import absltest
+        from absl.testing import parameterized
+        class T:
+          @parameterized.named_parameters(
+              list({
+                  'testcase_name': f'_{i}',
+                  'x': i,
+              } for i in range(3)))
+          def test(self, x): ...
+        if __name__ == '__main__':
+          absltest.main()
+        """,
+        select=SELECT,
+    )
+
+
+def test_the_device_under_test_is_the_backend() -> None:
+    before = "import jax\nfrom jax.test_util import device_under_test\nif device_under_test() == 'tpu': jax.jit\n"
+    rewritten(before, "import jax\nif jax.default_backend() == 'tpu': jax.jit\n", select=SELECT)
