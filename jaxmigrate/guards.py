@@ -17,12 +17,23 @@ _IMPORT_ERRORS = {"ImportError", "ModuleNotFoundError", "AttributeError", "NameE
 _NO_NEWS = {"shape", "dtype", "ndim", "size", "T", "numpy", "item", "items", "keys", "values", "_asdict", "_fields", "name"}
 """What values of all sorts have had all along: to ask for it tells kinds of values, not releases."""
 _NEWS = {
-    "addressable_data", "addressable_shards", "global_shards", "is_fully_addressable", "is_fully_replicated", "sharding",
-    "committed", "_committed", "devices", "device", "format", "layout", "aval", "at", "spec", "mesh", "device_set", "axis_types",
-    "abstract_mesh", "memory_kind", "input_formats", "output_formats", "input_shardings", "output_shardings", "cost_analysis",
-    "memory_analysis", "as_text", "trace", "lower", "compile", "eval_shape", "call_wrapped", "vma", "weak_type", "client",
-    "addressable_devices", "local_devices", "is_deleted", "copy_to_host_async", "block_until_ready", "on_device_size_in_bytes",
-    "unsafe_buffer_pointer",
+    "_committed", "abstract_device", "abstract_mesh", "addressable_data", "addressable_devices", "addressable_shards",
+    "all_invars", "are_all_axes_auto", "are_all_axes_explicit", "are_all_axes_explicit_or_manual", "are_all_axes_manual",
+    "as_text", "at", "auto_axes", "aval", "axis_sizes", "axis_types", "block_until_ready", "broadcast_in_dim",
+    "call_wrapped", "check_compatible_aval", "client", "closure_convert", "committed", "compile", "copy_to_host_async",
+    "cost_analysis", "dec_rank", "def_bind_with_trace", "def_custom_bind", "def_effectful_abstract_eval2", "device",
+    "device_set", "devices", "dimension_as_value", "eval_shape", "explicit_axes", "format", "from_flat_info",
+    "from_node_data_and_children", "full_lower", "fun_name", "global_shards", "has_addressable_devices", "inc_rank",
+    "input_formats", "input_layouts", "input_shardings", "is_compatible_aval", "is_deleted", "is_effectful",
+    "is_fully_addressable", "is_fully_replicated", "is_high", "layout", "leading_axis_spec", "lo_ty", "local_devices",
+    "lojax", "lower", "lower_val", "lower_val2", "make_from_node_data_and_children", "manual_axes", "manual_axis_type",
+    "map_primitive", "memory_analysis", "memory_kind", "memory_space", "mesh", "named_shape", "nospec", "num_consts",
+    "num_devices", "on_device_size_in_bytes", "out_info", "output_formats", "output_layouts", "output_shardings",
+    "physicalize", "raise_val", "raise_val2", "reduced", "ref_allocating", "ref_primitive", "replicated_axes", "reshard",
+    "sharding", "skip_canonicalization", "spec", "strip_named_shape", "to_concrete_value", "to_ct_aval", "to_ct_spec",
+    "to_device", "to_lo", "to_lojax", "to_tangent_aval", "to_tangent_spec", "trace", "unreduced", "unreduced_kind",
+    "unsafe_buffer_pointer", "unsafe_raw_buffer", "unshard", "update_axis_types", "update_manual_axis_type",
+    "update_weak_type", "vma", "vspace_add", "weak_type", "with_consts", "with_consts_as_arg", "with_memory_kind",
 }  # fmt: skip
 """What values of JAX have that they had not in every release."""
 _OTHERS = {"optax", "flax", "haiku", "torch", "tensorflow", "numpy", "scipy", "tqdm", "matplotlib", "chex", "pandas", "cupy"}

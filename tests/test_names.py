@@ -301,6 +301,7 @@ GUARDED = [
     "import jax.numpy as jnp, jax\ndef f():\n    try:\n        return jax.Array\n    except AttributeError:\n        pass\n    return jnp.DeviceArray",
     "import jax.numpy as jnp, jax\nOLD = not hasattr(jax, 'Array')\nif OLD:\n    T = jnp.DeviceArray",
     "import jax.numpy as jnp, jax\ntry:\n    T = jax.Array\nexcept AttributeError:\n    T = jnp.DeviceArray",
+    "import jax.numpy as jnp\nif hasattr(aval, 'to_tangent_aval'):\n    T = f\nelse:\n    T = jnp.DeviceArray",
 ]
 GUARDED_CALLS = "import jax\ntry:\n    f = jax.jit(g, in_shardings=1)\nexcept TypeError:\n    f = jax.jit(g, in_axis_resources=1)"
 UNGUARDED = [
