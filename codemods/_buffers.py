@@ -135,15 +135,18 @@ def _is_pmap_result(site: AttributeSite) -> bool:
     return site.target_has("0.4.34") and not _wants_buffer(site) and is_pmap_made(site.source, site.value)
 
 
-def is_pmap_made(source: Source, value: ast.expr) -> bool:
-    """Whether the file shows that an array is what a pmap-ed function returned, mapped in its first dimension."""
+def is_pmap_made(source: Source, value: ast.expr, surely: bool = True) -> bool:
+    """Whether the file shows that an array is what a pmap-ed function returned, mapped in its first dimension.
+
+    Not `surely`: also where that is so once a loop before has run.
+    """
     made = unpacked(source, source.value_of(value))
     if isinstance(made, ast.Name):
-        made = _bound_last(source, made) or made
+        made = _bound_last(source, made, surely) or made
     return isinstance(made, ast.Call) and any(_maps_rows(source, maker) for maker in _makers(source, made.func))
 
 
-def _bound_last(source: Source, name: ast.Name) -> ast.expr | None:
+def _bound_last(source: Source, name: ast.Name, surely: bool) -> ast.expr | None:
     """What a name that is bound several times (``state = step(state)``) was last bound to, where this is certain."""
     bindings, scope = source.lookup(name.id, source.scope(name))
     if source.scope(name) is not scope:
@@ -153,12 +156,18 @@ def _bound_last(source: Source, name: ast.Name) -> ast.expr | None:
     if not isinstance(last, ast.Assign) or len(last.targets) != 1:
         return None
     around = list(source.ancestors(name))
-    block = source.parent(last)
     loops = [a for a in around if isinstance(a, (ast.For, ast.While))]
     outside = [loop for loop in loops if not any(a is loop for a in source.ancestors(last))]
-    passed = block in around and not isinstance(block, (ast.If, ast.Try))
     again = any(a in outside for b in bindings if b.statement is not None for a in source.ancestors(b.statement))
-    return last.value if passed and not again else None
+    return last.value if _passes(source, last, around, surely) and not again else None
+
+
+def _passes(source: Source, statement: ast.stmt, around: list[ast.AST], surely: bool) -> bool:
+    """Whether what comes to a place, with `around` around it, came through a statement before it."""
+    block = source.parent(statement)
+    while not surely and isinstance(block, (ast.For, ast.While, ast.With)) and block not in around:
+        block = source.parent(block)
+    return block in around and not isinstance(block, (ast.If, ast.Try))
 
 
 def unpacked(source: Source, value: ast.expr) -> ast.expr:

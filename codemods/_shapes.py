@@ -74,6 +74,8 @@ def _called(source: Source, call: ast.Call, qualified: str, depth: int) -> Shape
         return (None,) if not any(k.arg in ("axis", "retstep") for k in call.keywords) else None
     if name in ("eye", "identity", "tri"):
         return (None, None)
+    if name == "stack":
+        return _stacked(source, call, depth)
     if qualified in _SAME:
         return shape(source, x, depth + 1) if not any(k.arg == "shape" for k in call.keywords) else None
     if name == "ravel":
@@ -82,6 +84,22 @@ def _called(source: Source, call: ast.Call, qualified: str, depth: int) -> Shape
         sizes = argument(call, 1, "shape") or argument(call, 1, "newshape")
         return _sizes(source, sizes) if sizes is not None else None
     return _reduced(shape(source, x, depth + 1), call, 1) if name in _REDUCED else None
+
+
+def _stacked(source: Source, call: ast.Call, depth: int) -> Shape | None:
+    """Arrays of one shape in a list, and a dimension before theirs."""
+    arrays = call.args[0]
+    repeated = arrays.left if isinstance(arrays, ast.BinOp) and isinstance(arrays.op, ast.Mult) else arrays
+    if len(call.args) > 1 or call.keywords:
+        return None
+    elements = repeated.elts if isinstance(repeated, (ast.List, ast.Tuple)) else []
+    elements = [repeated.elt] if isinstance(repeated, ast.ListComp) else elements
+    one = shape(source, elements[0], depth + 1) if elements and not isinstance(elements[0], ast.Starred) else None
+    return (
+        (len(elements) if repeated is arrays and not isinstance(repeated, ast.ListComp) else None, *one)
+        if one is not None
+        else None
+    )
 
 
 def _method(source: Source, call: ast.Call, depth: int) -> Shape | None:
@@ -155,12 +173,21 @@ def _operand(source: Source, node: ast.expr, depth: int) -> Shape | None:
 
 
 def _joined(a: Shape | None, b: Shape | None) -> Shape | None:
-    """The shape of two broadcast operands, where one is a number or both are alike."""
+    """The shape of two broadcast operands."""
     if a is None or b is None:
         return None
-    if not a or not b or a == b:
-        return a or b
-    return None
+    longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
+    padded = (1,) * (len(longer) - len(shorter)) + shorter
+    return tuple(_size_of_both(m, n) for m, n in zip(longer, padded, strict=True))
+
+
+def _size_of_both(m: int | None, n: int | None) -> int | None:
+    """The size of a dimension where both have one; an unknown one may be 1."""
+    if m == n or n == 1:
+        return m
+    if m == 1:
+        return n
+    return m if n is None else n if m is None else None
 
 
 def _sizes(source: Source, node: ast.expr) -> Shape | None:

@@ -101,7 +101,7 @@ def rounded_integers(site: CallSite) -> Reports:
 def _is_cast(site: CallSite) -> bool:
     """Whether the dtype of the result is chosen at once."""
     parent = site.parent()
-    return isinstance(parent, ast.Attribute) and parent.attr in ("astype", "dtype")
+    return isinstance(parent, ast.Attribute) and parent.attr == "astype"
 
 
 def _is_integer(source: Source, node: ast.expr) -> bool:

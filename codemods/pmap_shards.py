@@ -74,8 +74,12 @@ def _iterated(source: Source, name: ast.Name) -> ast.expr | None:
 def _row(site: AttributeSite, array: ast.expr, whole: ast.expr) -> Reports:
     """The row that the shard was: its only one, by a spelling that fits both sides where the target has the old one."""
     source, around = site.source, site.source.parent(whole)
-    if site.assignment or not is_pmap_made(source, array) or _is_looked_at(around, whole):
+    if site.assignment or _is_looked_at(around, whole):
         return None
+    if not is_pmap_made(source, array):
+        if not is_pmap_made(source, array, surely=False):
+            return None
+        return site.manual(f"{_WHY}, and so has this one once the loop has run", whole)
     if site.target_has("0.4.34"):
         return Rewrite(_WHY, REVIEW, (site.replace("{shard}[0]", whole, shard=whole),), whole)
     if not source.is_pure(array):

@@ -376,6 +376,8 @@ class _Diff:
         self._annotation(getattr(b, "annotation", None), getattr(a, "annotation", None))
         if same and self._other_options(b, a):
             self.statements([b], [a], but=xs[0])
+        elif same and isinstance(xs[0], ast.Subscript) and b.value and a.value and self._has_numbers(b.value, a.value):
+            self.statements([b], [a])  # the element is the same afterwards
         elif not same and _is_same_store(xs, ys):
             return  # the values differ by design, the variable has the same one afterwards
         elif b.value is not None and a.value is not None:
@@ -514,10 +516,6 @@ class _Diff:
         """Compare two expressions that can both be wrapped."""
         if self.same(b, a):
             self.equal.append((b, a))
-        elif (
-            isinstance(a, ast.Call) and isinstance(a.func, ast.Attribute) and a.func.attr == "item" and self.same(b, a.func.value)
-        ):
-            self.value(b, a.func.value)  # what takes the number of an array of one is given the number
         elif not self._nested(b, a):
             self.value(b, a)
 
@@ -674,9 +672,19 @@ class _Diff:
         pairs = [(x, y) for x, y in ((b.left, a.left), (b.right, a.right)) if not self.same(x, y)]
         if type(b.op) is not type(a.op) or any(_says_nothing(x, y) for x, y in pairs):
             return False
+        if isinstance(b.op, ast.Mod) and any(self._has_numbers(x, y) for x, y in pairs):
+            return False  # the text is the same
         self.expression(b.left, a.left)
         self.expression(b.right, a.right)
         return True
+
+    def _has_numbers(self, b: ast.expr, a: ast.expr) -> bool:
+        """Whether arrays of one element became the numbers in them."""
+        if isinstance(b, ast.Tuple) and isinstance(a, ast.Tuple) and len(b.elts) == len(a.elts):
+            return any(self._has_numbers(x, y) for x, y in zip(b.elts, a.elts, strict=True))
+        if not isinstance(a, ast.Call) or not isinstance(a.func, ast.Attribute) or a.func.attr != "item":
+            return False
+        return self.same(b, a.func.value)
 
     def _in_unaryop(self, b: ast.UnaryOp, a: ast.UnaryOp) -> bool:
         if type(b.op) is not type(a.op) or isinstance(b.operand, ast.Constant):

@@ -240,6 +240,13 @@ def test_nothing_is_said_of_programs_that_are_not_known_to_be_old(case: object, 
             "import equinox as eqx\np = eqx.filter(m, eqx.is_array)\njax.tree_util.tree_map(f, p, p), p", id="filtered-alone"
         ),
         pytest.param("k = jax.random.key(0)\nnp.save('x', jax.random.key_data(k)), np.stack(k.shape)", id="data-of-keys"),
+        pytest.param(
+            "float(jnp.ones(1) + x), float(jnp.ones(1) * jnp.ones(n)), float(jnp.ones((1, 2)) + jnp.ones((1, 1)))", id="sums"
+        ),
+        pytest.param(
+            "jnp.linalg.solve(jnp.stack([a, b]), c[..., None]), float(jnp.stack(x)), float(jnp.stack([x]))",
+            id="stacks-of-unknown",
+        ),
         pytest.param("print('TFRT_CPU_0', \"PartitionSpec('x',)\")\nx = f'ShapedArray(float32[2]) {y}'", id="printed-only"),
         pytest.param("assert str(x) == 'ShapedArray'", id="name-of-a-class"),
     ],
@@ -307,6 +314,11 @@ def test_unchanged(source: str) -> None:
         ),
         pytest.param("t = type(x)\nprint(issubclass(t, jax.Array))", ["if t may be one"], id="class-by-name"),
         pytest.param("k = jax.random.key(0)\nnp.save('x', k)", ["a typed key is no array"], id="saved-key"),
+        pytest.param(
+            "p = jnp.ones(3)\nfor i in r: p = jax.pmap(f)(p)\np.addressable_data(0)",
+            ["once the loop has run"],
+            id="pmap-in-a-loop",
+        ),
         pytest.param("jax.ops.segment_sum(x, i)", ["segment_sum (line 5) leaves out"], id="segments"),
         pytest.param("class V:\n    def __jax_array__(self): return 1", ["a V that is given to one"], id="objects"),
     ],
@@ -436,6 +448,11 @@ def test_only_programs_older_than_the_change_are_concerned(codemod: str, release
             "partition-spec-tuple",
             "0\ns = P('x')\nmatch s:\n    case (a,): pass",
             "0\ns = P('x')\nmatch tuple(s):\n    case (a,): pass",
+        ),
+        (
+            "changed-results",
+            "jnp.linalg.solve(jnp.stack([jnp.eye(2)] * 3) + jnp.eye(2), jnp.ones((3, 2)))",
+            "jnp.linalg.solve(jnp.stack([jnp.eye(2)] * 3) + jnp.eye(2), jnp.ones((3, 2))[..., None]).squeeze(-1)",
         ),
         ("cost-analysis", "f(c.cost_analysis()[-1])", "f(c.cost_analysis())"),
         (
