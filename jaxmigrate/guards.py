@@ -45,7 +45,7 @@ def is_placeholder(source: Source, binding: Binding) -> bool:
     """Whether a binding only stands in for a failed import: ``except ImportError: jax = None``, or is no value at all."""
     if binding.kind in ("declare", "del"):
         return True
-    if binding.kind != "assign" or binding.value is None or not _is_empty(binding.value):
+    if binding.kind != "assign" or binding.value is None or not is_empty(binding.value):
         return False
     return any(isinstance(a, ast.ExceptHandler) for a in source.ancestors(binding.node))
 
@@ -60,12 +60,12 @@ def first_living(source: Source, imports: list[Binding]) -> Binding | None:
     return living[0] if living else None
 
 
-def _is_empty(value: ast.expr) -> bool:
+def is_empty(value: ast.expr) -> bool:
     """None, a constant, an empty container, ``object``, ``Any`` or ``type(None)``: a stand-in, not a successor."""
     if isinstance(value, ast.Constant):
         return True
     if isinstance(value, (ast.Tuple, ast.List, ast.Set)):
-        return all(_is_empty(e) for e in value.elts)
+        return all(is_empty(e) for e in value.elts)
     if isinstance(value, ast.Dict):
         return not value.keys
     if isinstance(value, ast.Call):
@@ -327,13 +327,13 @@ def _handler_replaces(source: Source, statement: ast.Try, handler: ast.ExceptHan
     if body_names and all(isinstance(s, ast.Pass) for s in handler.body):
         handler_names = _bound_names(_before(source, statement))
     if body_names:
-        real = {n for n, value in handler_names.items() if value is None or not _is_empty(value)}
+        real = {n for n, value in handler_names.items() if value is None or not is_empty(value)}
         return bool(body_names.keys() & real)
     if all(isinstance(s, (ast.Pass, ast.Raise, ast.Continue, ast.Break)) for s in handler.body):
         return False
     if isinstance(statement.body[-1], ast.Return):
         last = handler.body[-1]
-        return isinstance(last, ast.Return) and last.value is not None and not _is_empty(last.value)
+        return isinstance(last, ast.Return) and last.value is not None and not is_empty(last.value)
     return False
 
 

@@ -77,6 +77,11 @@ CHILDREN = _Children()
 """The fields to visit of each node class."""
 
 
+def last_part(node: ast.AST) -> str:
+    """The last part of a name: of ``a.b.c`` it is ``c``; empty for other expressions."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
 class _Walker:
     """The one pass: parents, scopes, bindings and the look-up tables."""
 

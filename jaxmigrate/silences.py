@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from jaxmigrate.guards import leaves
+from jaxmigrate.guards import is_empty, leaves
 from jaxmigrate.model import Severity
 from jaxmigrate.names import Source
 from jaxmigrate.renames import Proposal
+from jaxmigrate.scan import last_part
 
 _AT_IMPORT = {"ImportError", "Exception", "BaseException"}
 _AT_MODULE = {*_AT_IMPORT, "ModuleNotFoundError"}
@@ -29,7 +30,7 @@ def swallowed(source: Source, node: ast.AST) -> ast.AST | None:
                 return handler if _is_mute(handler.body) else None
         if isinstance(ancestor, ast.With) and child in ancestor.body:
             calls = (i.context_expr for i in ancestor.items)
-            if any(isinstance(c, ast.Call) and _leaf(c.func) == "suppress" and _catch_any(c.args, wanted) for c in calls):
+            if any(isinstance(c, ast.Call) and last_part(c.func) == "suppress" and _catch_any(c.args, wanted) for c in calls):
                 return ancestor
         child = ancestor
     return None
@@ -49,11 +50,7 @@ def _catches(kind: ast.expr | None, wanted: set[str]) -> bool:
 
 
 def _catch_any(kinds: Sequence[ast.expr], wanted: set[str]) -> bool:
-    return any(_leaf(kind) in wanted for kind in kinds)
-
-
-def _leaf(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+    return any(last_part(kind) in wanted for kind in kinds)
 
 
 def _is_mute(body: Sequence[ast.stmt]) -> bool:
@@ -61,23 +58,14 @@ def _is_mute(body: Sequence[ast.stmt]) -> bool:
     for statement in body:
         if isinstance(statement, (ast.Pass, ast.Continue, ast.Break)):
             continue
-        if isinstance(statement, ast.Return) and (statement.value is None or _is_empty(statement.value)):
+        if isinstance(statement, ast.Return) and (statement.value is None or is_empty(statement.value)):
             continue
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
             continue
-        if isinstance(statement, (ast.Assign, ast.AnnAssign)) and (statement.value is None or _is_empty(statement.value)):
+        if isinstance(statement, (ast.Assign, ast.AnnAssign)) and (statement.value is None or is_empty(statement.value)):
             continue
         return False
     return True
-
-
-def _is_empty(value: ast.expr) -> bool:
-    """A value that stands for nothing there: None, False, a constant, an empty container, ``object``, ``Any``."""
-    if isinstance(value, (ast.Tuple, ast.List, ast.Set)):
-        return all(map(_is_empty, value.elts))
-    if isinstance(value, ast.Dict):
-        return not value.keys
-    return isinstance(value, ast.Constant) or _leaf(value) in ("Any", "object", "NoneType")
 
 
 def hidden(source: Source, proposals: Sequence[Proposal]) -> Iterator[tuple[Proposal, ast.AST]]:
@@ -127,7 +115,7 @@ def asks(call: ast.AST | None, name: ast.Constant) -> bool:
 
 def switches_off(source: Source, call: ast.Call) -> str:
     """What a question for a vanished name answers now, where there is nothing in its stead; empty where there may be."""
-    if len(call.args) == 3 and not _is_empty(call.args[2]):
+    if len(call.args) == 3 and not is_empty(call.args[2]):
         return ""  # what is there instead comes along
     return answers(source, call, "False" if len(call.args) == 2 else source.segment(call.args[2]))
 
@@ -161,12 +149,12 @@ def _other_way(source: Source, answer: ast.expr, absent: bool) -> bool | None:
     while isinstance(parent, ast.BoolOp):
         node, parent = parent, source.parent(parent)
     if isinstance(parent, ast.IfExp) and parent.test is node:
-        return not _is_empty(parent.body if negated else parent.orelse)
+        return not is_empty(parent.body if negated else parent.orelse)
     if isinstance(parent, ast.If) and parent.test is node:
         return _if_has_other_way(source, parent, negated)
-    if isinstance(parent, ast.Call) and "skip" in _leaf(parent.func):
+    if isinstance(parent, ast.Call) and "skip" in last_part(parent.func):
         return False
-    if isinstance(parent, ast.Call) and _leaf(parent.func) in ("isinstance", "issubclass") and parent.args[1:] == [node]:
+    if isinstance(parent, ast.Call) and last_part(parent.func) in ("isinstance", "issubclass") and parent.args[1:] == [node]:
         return False  # nothing is of that class any more
     return None
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from jaxmigrate import guards
 from jaxmigrate.history import History
 from jaxmigrate.model import Version
+from jaxmigrate.scan import last_part
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Binding, Scope, Source
@@ -773,12 +774,8 @@ def _contains_type(parent: ast.expr, child: ast.expr) -> bool:
     if isinstance(parent, ast.BinOp):
         return isinstance(parent.op, (ast.BitOr, ast.Add))
     if isinstance(parent, ast.Subscript):
-        return child is parent.slice and _leaf(parent.value) in _UNIONS
-    return isinstance(parent, ast.Call) and _leaf(parent.func) in ("tuple", "set", "frozenset") and child in parent.args
-
-
-def _leaf(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+        return child is parent.slice and last_part(parent.value) in _UNIONS
+    return isinstance(parent, ast.Call) and last_part(parent.func) in ("tuple", "set", "frozenset") and child in parent.args
 
 
 def role(source: Source, node: ast.expr) -> str:
@@ -808,12 +805,12 @@ def role(source: Source, node: ast.expr) -> str:
 
 
 def _looks_generic(node: ast.expr) -> bool:
-    leaf = _leaf(node)
+    leaf = last_part(node)
     return leaf[:1].isupper() or leaf in ("list", "dict", "tuple", "set", "frozenset", "type")
 
 
 def _argument_role(call: ast.Call, argument: ast.expr) -> str:
-    leaf = _leaf(call.func)
+    leaf = last_part(call.func)
     position = next(i for i, a in enumerate(call.args) if a is argument)
     if leaf in ("isinstance", "assertIsInstance", "assertNotIsInstance") and position == 1:
         return "isinstance"

@@ -8,6 +8,8 @@ import operator
 import re
 from typing import TYPE_CHECKING
 
+from jaxmigrate.scan import last_part
+
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
 
@@ -48,7 +50,9 @@ def _is_version(source: Source, node: ast.expr, depth: int = 0) -> bool:
 def _asks_for_version(call: ast.Call) -> bool:
     """``importlib.metadata.version("jax")``, or a helper that looks like it."""
     return (
-        "version" in _leaf(call.func).lower() and len(call.args) == 1 and getattr(call.args[0], "value", "") in ("jax", "jaxlib")
+        "version" in last_part(call.func).lower()
+        and len(call.args) == 1
+        and getattr(call.args[0], "value", "") in ("jax", "jaxlib")
     )
 
 
@@ -151,7 +155,9 @@ def _value(source: Source, node: ast.expr) -> Value | None:
         return arms[0] if arms[0] == arms[1] else None
     if isinstance(node, (ast.GeneratorExp, ast.ListComp)):  # int(part) for part in ...
         made = node.elt.func if isinstance(node.elt, ast.Call) else node.elt
-        return _integers(_value(source, node.generators[0].iter)) if _leaf(made) == "int" and len(node.generators) == 1 else None
+        return (
+            _integers(_value(source, node.generators[0].iter)) if last_part(made) == "int" and len(node.generators) == 1 else None
+        )
     return _call(source, node) if isinstance(node, ast.Call) else _constant(node)
 
 
@@ -186,13 +192,13 @@ def _subscript(source: Source, node: ast.Subscript) -> Value | None:
 
 def _call(source: Source, call: ast.Call) -> Value | None:
     """Parsers of versions, ``int(...)``, ``.split(".")``, and helpers that make a tuple of the version."""
-    leaf = _leaf(call.func)
+    leaf = last_part(call.func)
     if _asks_for_version(call):
         return str(source.facts.history.versions[-1])
     if leaf == "split" and isinstance(call.func, ast.Attribute):
         text = _value(source, call.func.value)
         return tuple(text.split(".")) if isinstance(text, str) else None
-    if leaf == "map" and len(call.args) == 2 and _leaf(call.args[0]) == "int":
+    if leaf == "map" and len(call.args) == 2 and last_part(call.args[0]) == "int":
         return _integers(_value(source, call.args[1]))
     inner = _value(source, call.args[0]) if len(call.args) == 1 else None
     if leaf in ("tuple", "list") and isinstance(inner, tuple):
@@ -211,7 +217,3 @@ def _integers(parts: Value | None) -> tuple[int, ...] | None:
 
 def _split(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".") if part)
-
-
-def _leaf(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
