@@ -51,7 +51,7 @@ def _parents(name: str) -> list[str]:
 
 
 def _error(name: str) -> str:
-    signal.alarm(120)
+    signal.alarm(300)
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             importlib.import_module(name)
