@@ -376,20 +376,24 @@ def remove_from_import(text: str, remove: Callable[[ImportName], bool]) -> str:
     assert not isinstance(node.names, libcst.ImportStar)
     names = list(node.names)
     kept: list[libcst.ImportAlias] = []
+    opening = node.lpar if isinstance(node, libcst.ImportFrom) else None
     for name in names:
         if not remove(_import_name(name)):
             kept.append(name)
         elif kept:
             kept[-1] = _ending_its_line(kept[-1], name)
+        elif isinstance(opening, libcst.LeftParen):
+            space = _with_lines(opening.whitespace_after, name)
+            opening = opening.with_changes(whitespace_after=space)
     if not kept:
         return ""
-    changes: dict[str, object] = {}
+    changes: dict[str, object] = {"lpar": opening} if isinstance(node, libcst.ImportFrom) else {}
     if kept[-1] is not names[-1]:
         closing = node.rpar if isinstance(node, libcst.ImportFrom) else None
         comma = names[-1].comma if closing is not None else libcst.MaybeSentinel.DEFAULT
         last, closing = _close(kept[-1], comma, closing)
         kept[-1] = last
-        changes = {"rpar": closing} if closing is not None else {}
+        changes |= {"rpar": closing} if closing is not None else {}
     changed = node.with_changes(names=kept, **changes)
     result = code(statement.with_changes(body=[changed, *statement.body[1:]])).rstrip("\n")
     shrunk = "\n" in text and "#" not in result and ("\n" not in result or len(kept) == 1)
@@ -409,7 +413,15 @@ def _ending_its_line(kept: libcst.ImportAlias, gone: libcst.ImportAlias) -> libc
         its.whitespace_after, libcst.ParenthesizedWhitespace
     ):
         return kept.with_changes(comma=mine.with_changes(whitespace_after=its.whitespace_after))
-    return kept
+    return kept.with_changes(comma=mine.with_changes(whitespace_after=_with_lines(mine.whitespace_after, gone)))
+
+
+def _with_lines(space: Any, gone: libcst.ImportAlias) -> Any:
+    """White space before a name, with the comments on lines of their own that stood between it and one that goes."""
+    after = gone.comma.whitespace_after if isinstance(gone.comma, libcst.Comma) else None
+    if not isinstance(space, libcst.ParenthesizedWhitespace) or not isinstance(after, libcst.ParenthesizedWhitespace):
+        return space
+    return space.with_changes(empty_lines=[*space.empty_lines, *(line for line in after.empty_lines if line.comment)])
 
 
 def _close(last: Any, comma: object, bracket: Any) -> tuple[Any, Any]:
@@ -462,12 +474,29 @@ def _add(text: str, new: libcst.ImportAlias) -> str:
     if isinstance(space, libcst.ParenthesizedWhitespace):
         space = libcst.ParenthesizedWhitespace(indent=space.indent, last_line=space.last_line)
     new = new.with_changes(comma=libcst.Comma(whitespace_after=space))
+    closing = node.rpar
     if place == len(old):
         last = old[-1]
-        new = new.with_changes(comma=last.comma)
+        comma = last.comma
+        if isinstance(comma, libcst.Comma):
+            space, after = _with_comment(space, comma.whitespace_after)
+            comma = comma.with_changes(whitespace_after=after)
+        new = new.with_changes(comma=comma)
+        if closing is not None:
+            space, before = _with_comment(space, closing.whitespace_before)
+            closing = closing.with_changes(whitespace_before=before)
         old[-1] = last.with_changes(comma=libcst.Comma(whitespace_after=space))
-    changed = node.with_changes(names=[*old[:place], new, *old[place:]])
+    changed = node.with_changes(names=[*old[:place], new, *old[place:]], rpar=closing)
     return code(statement.with_changes(body=[changed, *statement.body[1:]])).rstrip("\n")
+
+
+def _with_comment(space: Any, after: Any) -> tuple[Any, Any]:
+    """The comment behind the last name of several lines stays behind it when another name follows."""
+    kinds = (libcst.ParenthesizedWhitespace, libcst.ParenthesizedWhitespace)
+    if not all(map(isinstance, (space, after), kinds)) or after.first_line.comment is None:
+        return space, after
+    bare = libcst.TrailingWhitespace(newline=after.first_line.newline)
+    return space.with_changes(first_line=after.first_line), after.with_changes(first_line=bare)
 
 
 def _import_name(node: libcst.ImportAlias) -> ImportName:

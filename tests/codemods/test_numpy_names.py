@@ -78,6 +78,34 @@ def test_partials() -> None:
     )
 
 
+def test_comments_above_other_names_of_an_import_stay() -> None:
+    rewritten(
+        """
+        from jax.numpy import (
+            product,
+            # belongs to zeros
+            zeros,
+            trapz,
+            # belongs to ones
+            ones,  # ones
+        )
+        y = product(x), trapz(x)
+        """,
+        """
+        from jax.numpy import (
+            # belongs to zeros
+            zeros,
+            # belongs to ones
+            ones,  # ones
+            trapezoid,
+            prod,
+        )
+        y = prod(x), trapezoid(x)
+        """,
+        select=SELECT,
+    )
+
+
 def test_a_builtin_is_not_shadowed() -> None:
     result = run("from jax.numpy import round_, ones\ny = round_(ones(2)), round(1.5)\n", select=SELECT)
     assert "import round" not in result.after.decode()
