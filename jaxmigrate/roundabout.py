@@ -132,8 +132,8 @@ def _imported(source: Source) -> set[str]:
 def _from_outside(source: Source, scope: Scope, inner: Source) -> Iterator[str]:
     for name, nodes in inner.by_id.items():
         bindings, _ = source.lookup(name, scope)
-        meanings = {b.qualified for b in bindings if b.kind == "import"}
-        if len(bindings) == len(meanings) == 1:
+        meanings = {b.qualified if b.kind == "import" else "" for b in bindings}
+        if len(meanings) == 1 and "" not in meanings:
             for node in nodes:
                 if inner.lookup(name, inner.scope(node))[1] is None:
                     yield chain(inner, node, next(iter(meanings)))[1]

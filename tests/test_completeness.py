@@ -316,6 +316,7 @@ ROUNDABOUT = {
     "module_once_for_what_is_read_of_it": ("import importlib\nm = importlib.import_module('jax.interpreters.masking')\nm.f(m.g)\n",
                                            [(2, "jax.interpreters.masking")]),
     "code_in_a_string": ("import jax\neval('jax.curry(f)(jax.jit)')\n", [(2, "jax.curry")]),
+    "code_where_several_imports_give_the_name": ("import jax\nimport jax.numpy\neval('jax.curry')\n", [(3, "jax.curry")]),
     "code_that_imports": ("exec('''\n  from jax import curry\n  curry(f)\n''')\n", [(1, "jax.curry")]),
     "code_to_compile": ("import jax.core as c\nexec(compile('c.Unit', 'x', 'exec'))\n", [(2, "jax.core.Unit")]),
     "code_to_time": ("import jax, timeit\ntimeit.timeit('jax.curry')\n", [(2, "jax.curry")]),
