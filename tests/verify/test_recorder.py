@@ -577,7 +577,7 @@ class TestTheProgramDoesNotNotice:
         assert [scalar(v) for v in out.final["x"]["v"]] == [1, 2, 1], out.stderr
 
     def test_no_bytecode_of_marked_files_is_kept(self, bench: Bench) -> None:
-        bench.environment["PYTHONDONTWRITEBYTECODE"] = ""
+        bench.environment |= {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": ""}
         files = {"main.py": "import other, plain\n", "other.py": "x = 1 + 1\n", "plain.py": "y = 1\n"}
         bench.run(files, [("other.py", value("1 + 1"))])
         kept = {path.name.partition(".")[0] for path in (bench.root / "tree").rglob("*.pyc")}
@@ -994,7 +994,7 @@ class TestPytest:
     }
 
     def test_tests_and_their_places(self, bench: Bench) -> None:
-        bench.environment["PYTHONDONTWRITEBYTECODE"] = ""
+        bench.environment |= {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": ""}
         places = [
             ("helper.py", value("x * 2")),
             ("test_a.py", value("twice(1) == 3")),
