@@ -18,6 +18,7 @@ import argparse
 import ast
 import functools
 import json
+import re
 import sys
 import tokenize
 from bisect import bisect_left
@@ -38,7 +39,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _PIECES = (ast.stmt, ast.ExceptHandler, ast.match_case)
 _SIMPLE_IMPORTS = (ast.Import, ast.ImportFrom)
 _ALIKE = 0.6
-"""How much of a statement must have stayed for what is left out of it to count."""
+"""How much of the shape of a statement must have stayed for what is left out of it to count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +172,8 @@ def _is_gone(history: History, qualified: str, target: Version) -> bool | None:
     if found is None and "._" in qualified:
         whole = history.has_private(f"{qualified.rpartition('.')[0]}.?") is False  # else it lies below what is on record
         return False if whole else None
+    if found is not None and found.fate is Fate.GONE and found.entry is not None and found.entry.at(target):
+        return False  # an older target still has it
     return found is not None and found.fate is not Fate.DEPRECATED
 
 
@@ -184,15 +187,19 @@ def _lost_arguments(history: History, function: str, call: ast.Call) -> str:
 @functools.lru_cache(maxsize=1)
 def _same_objects(history: History) -> dict[str, str]:
     """Names that stand for one object: those on record as such, and the successors of one old name."""
+    groups = [line.split() for text in text_files("same_objects.txt") for line in text.splitlines() if not line.startswith("#")]
+    groups += [[s.name for s in a.successors] for a in history.advices.values() if a.verb == "move"]
     same: dict[str, str] = {}
-    for text in text_files("same_objects.txt"):
-        for first, *others in (line.split() for line in text.splitlines() if line and not line.startswith("#")):
-            same |= dict.fromkeys(others, first)
-    for advice in history.advices.values():
-        names = [same.get(s.name, s.name) for s in advice.successors] if advice.verb == "move" else []
-        if names:
-            same |= {name: names[0] for name in names if name != names[0]}
-    return same
+    for names in filter(None, groups):
+        first = _first(same, names[0])
+        same |= {root: first for name in names[1:] if (root := _first(same, name)) != first}
+    return {name: _first(same, name) for name in same}
+
+
+def _first(same: dict[str, str], name: str) -> str:
+    while name in same:
+        name = same[name]
+    return name
 
 
 def _skeleton(source: Source, start: int, end: int, inside: Sequence[tuple[int, int, Use]]) -> str:
@@ -225,10 +232,14 @@ def _replaced(scope: str, old: Sequence[_Piece], new: Sequence[_Piece]) -> Itera
         yield Disagreement(scope, only_old, only_new)
     elif any(u.gone for u in only_old) and len(old) == len(new):
         for left, right in zip(old, new, strict=True):
-            if SequenceMatcher(None, left.skeleton, right.skeleton).quick_ratio() >= _ALIKE:
+            if SequenceMatcher(None, _shape(left), _shape(right)).ratio() >= _ALIKE:
                 kept = [tuple(u for u in uses if u.gone) for uses in _different(left.uses, right.uses)]
                 if any(kept):
                     yield Disagreement(scope, kept[0], kept[1])
+
+
+def _shape(piece: _Piece) -> str:
+    return re.sub(r"[\w.@]+", "@", piece.skeleton)
 
 
 def _different(old: Iterable[Use], new: Iterable[Use]) -> tuple[tuple[Use, ...], tuple[Use, ...]]:

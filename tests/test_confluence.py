@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from jaxmigrate.confluence import compare, main
+from jaxmigrate.model import Settings, Version
 
 # Each pair is a small program and what people made of it, for today's JAX or for one that is old by now.
 AGREED = {
@@ -46,6 +47,10 @@ AGREED = {
     "stop_half_way": (
         "from jax.experimental import maps\n\ndef mesh(d):\n    return maps.Mesh(d, ('x',))\n",
         "from jax.interpreters import pxla\n\ndef mesh(d):\n    return pxla.Mesh(d, ('x',))\n",
+    ),
+    "a_name_by_way_of_another_module": (
+        "from jax.experimental import stax\n\ndef f(x):\n    return stax.softmax(x)\n",
+        "from jax.example_libraries import stax\n\ndef f(x):\n    return stax.softmax(x)\n",
     ),
     "a_private_home": (
         "from jax.experimental.maps import Mesh\n\ndef make(d):\n    return Mesh(d, ('x',))\n",
@@ -124,6 +129,13 @@ def test_a_lost_name_that_one_side_kept_is_reported() -> None:
     old = "import jax\n\ndef f(x):\n    return g(jax.lib.xla_extension.Shape(x), x)\n"
     (found,) = compare(old, old.replace("jax.lib.xla_extension.", "own."))
     assert str(found) == "f: jax.lib.xla_extension.Shape (line 4) / nothing"
+
+
+def test_what_an_older_target_has_is_not_lost() -> None:
+    old = "import jax\n\ndef f(x):\n    return g(jax.lib.xla_extension.DistributedRuntimeClient, x)\n"
+    new = old.replace("jax.lib.xla_extension.", "own.")
+    assert compare(old, new, Settings(Version.parse("0.4.30"))) == []
+    assert len(compare(old, new)) == 1
 
 
 def test_lost_code_that_became_other_code_is_no_migration() -> None:

@@ -25,12 +25,22 @@ def text() -> str:
     for name, value in _public():
         kept.append(value)
         groups.setdefault(id(value), []).append(name)
-    lines = sorted(" ".join(sorted(names, key=_rank)) for names in groups.values() if len(names) > 1)
+    lines = sorted(" ".join(sorted(names, key=_rank)) for names in groups.values() if _counts(names))
     return _HEAD + "".join(f"{line}\n" for line in [*lines, *_passed_on()])
 
 
+def _counts(names: list[str]) -> bool:
+    """Whether there are several names, not all of them accidental exports."""
+    return len(names) > 1 and not all(map(_leaks, names))
+
+
+def _leaks(name: str) -> bool:
+    entry = history().entry(name)
+    return entry is not None and "leak" in entry.kinds
+
+
 def _rank(name: str) -> tuple[object, ...]:
-    return history().since(name), name.count("."), len(name), name
+    return _leaks(name), history().since(name), name.count("."), len(name), name
 
 
 def _passed_on() -> Iterator[str]:
@@ -57,7 +67,7 @@ def _members(section: str) -> Iterator[tuple[str, object]]:
     except ImportError:
         return
     for name, entry in history().members(section).items():
-        value = getattr(module, name, None) if entry.alive and "leak" not in entry.kinds else None
+        value = getattr(module, name, None) if entry.alive else None
         if callable(value) and not isinstance(value, types.ModuleType) and (value.__module__ or "").partition(".")[0] == "jax":
             yield f"{section}.{name}", value
 
