@@ -10,6 +10,7 @@ import ast
 from jaxmigrate.codemod import REVIEW, SAFE, CallSite, Codemod, NameSite, Reports, Rewrite
 from jaxmigrate.registry import history
 from jaxmigrate_codemods import _safe_zip
+from jaxmigrate_codemods._as_value import as_value
 from jaxmigrate_codemods._moved_modules import member_moves
 
 codemod = Codemod(
@@ -62,7 +63,10 @@ for _old, _new in _MODULES.items():
 _safe_zip.register(codemod, "jax.core")
 
 
-@codemod.call("jax.core.raise_to_shaped")
+_RAISES = ("jax.core.raise_to_shaped", "jax.abstract_arrays.raise_to_shaped")
+
+
+@codemod.call(*_RAISES)
 def raise_to_shaped(site: CallSite) -> Reports:
     """Nothing is left to raise."""
     bound = site.bind("aval", "weak_type", optional=("weak_type",))
@@ -73,12 +77,27 @@ def raise_to_shaped(site: CallSite) -> Reports:
     return Rewrite(f"{_SHAPED}: raise_to_shaped gave back what it got", SAFE, (site.replace("{aval}", aval=bound["aval"]),))
 
 
-@codemod.name_("jax.core.raise_to_shaped")
+@codemod.name_(*_RAISES)
 def raise_to_shaped_passed(site: NameSite) -> Reports:
     """The function as a value, mostly mapped over types."""
     parent = site.parent()
     called = isinstance(parent, ast.Call) and parent.func is site.node
-    return None if called or not site.direct else site.manual(f"{_SHAPED}: leave raise_to_shaped out")
+    if called or not site.direct:
+        return None
+    if not site.target_has("0.4.36"):
+        return site.manual(f"{_SHAPED}: leave raise_to_shaped out")
+    found: Reports = as_value(site, "lambda aval: aval", "no weak_type is given to it, and that ", f"{_SHAPED}: leave it out")
+    return found
+
+
+@codemod.call("jax.abstract_arrays.make_shaped_array")
+def make_shaped_array(site: CallSite) -> Reports:
+    """The type of a value, without the mark of a weak one."""
+    value = site.bind("x")["x"]
+    if site.partial or not site.source.is_pure(value):
+        return site.manual("write jax.core.ShapedArray(jax.numpy.shape(x), jax.numpy.result_type(x))")
+    new = "{jax.core.ShapedArray}({jax.numpy.shape}({x}), {jax.numpy.result_type}({x}))"
+    return Rewrite("make_shaped_array written out", SAFE, (site.replace(new, x=value),))
 
 
 @codemod.call("jax.core.axis_frame")

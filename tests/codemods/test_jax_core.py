@@ -57,6 +57,18 @@ def test_unchanged(source: str) -> None:
             "from jax import core\ncore.raise_to_shaped(core.get_aval(x))\n", "import jax\njax.typeof(x)\n", id="type-raised"
         ),
         pytest.param(
+            "from jax import abstract_arrays\nf(abstract_arrays.raise_to_shaped(x))\n", "f(x)\n", id="raised-by-another-module"
+        ),
+        pytest.param(
+            "from jax import core\n[*map(core.raise_to_shaped, xs)]\n", "[*map(lambda aval: aval, xs)]\n", id="raised-in-a-map"
+        ),
+        pytest.param(
+            "import jax.numpy as jnp\nfrom jax import core\nfrom jax.abstract_arrays import make_shaped_array\n"
+            "core.ShapedArray, make_shaped_array(x)\n",
+            "import jax.numpy as jnp\nfrom jax import core\ncore.ShapedArray, core.ShapedArray(jnp.shape(x), jnp.result_type(x))\n",
+            id="type-of-a-value",
+        ),
+        pytest.param(
             "from jax.core import partial\npartial(f, 1)\n", "from functools import partial\npartial(f, 1)\n", id="leak"
         ),
         pytest.param("from jax import core\nx = not core.definitely_equal(a, b)\n", "x = not (a == b)\n", id="equal-dimensions"),
@@ -78,7 +90,6 @@ def test_rewritten(before: str, after: str) -> None:
     ("use", "advice"),
     [
         ("core.raise_to_shaped(x, weak_type=False)", "aval.update"),
-        ("[*map(core.raise_to_shaped, xs)]", "leave raise_to_shaped out"),
         ("core.get_aval(x).val", "types hold no values"),
         ("core.axis_frame('i')", "frames of axes are private"),
         ("core.tuple_delete(f(), 0)", "t[:i]"),
