@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 
 from jaxmigrate.confluence import compare, main
 from jaxmigrate.model import Settings, Version
+from jaxmigrate.registry import history, known_newest, text_files
 
 # Each pair is a small program and what people made of it, for today's JAX or for one that is old by now.
 AGREED = {
@@ -95,6 +97,23 @@ AGREED = {
 @pytest.mark.parametrize(("old", "new"), AGREED.values(), ids=AGREED)
 def test_both_sides_come_out_alike(old: str, new: str) -> None:
     assert [str(d) for d in compare(old, new)] == []
+
+
+def _same() -> list[list[str]]:
+    return [line.split() for text in text_files("same_objects.txt") for line in text.splitlines() if not line.startswith("#")]
+
+
+def test_names_of_one_object_are_alive() -> None:
+    assert [name for names in _same() for name in names if history().since(name) is None] == []
+
+
+def test_names_of_one_object_are_one_object() -> None:
+    jax = pytest.importorskip("jax")
+    if not jax.__version__.startswith(str(known_newest())):
+        pytest.skip("the table is that of the newest release")
+    objects = [[resolve_name(name) for name in names if not name.startswith("jax.experimental.")] for names in _same()]
+    passed_on = {jax.checkpoint, *(f for name in dir(jax.tree) if callable(f := getattr(jax.tree, name)))}
+    assert [o for first, *others in filter(None, objects) for o in others if o is not first and first not in passed_on] == []
 
 
 def test_a_different_choice_is_reported_with_its_places() -> None:
