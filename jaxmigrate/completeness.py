@@ -417,6 +417,11 @@ class _Look:
         """Names of modules that are loaded by their path, and names in strings that are run as code."""
         patched = self._patched()
         found = [(m, "") for find in (roundabout.loaded, roundabout.in_turn) for m in find(self.source)]
+        found += [
+            (m, f" ({m.module} is one of the modules that this name may be)")
+            for m in roundabout.either(self.source)
+            if (v := self.judged(m.qualified)) is not None and v.fate is Fate.GONE  # what never was is meant for the others
+        ]
         found += [(m, "; the code stands in a string, so it is not edited") for m in roundabout.in_code(self.source)]
         for mention, why in found:
             verdict = self.judged(mention.qualified) if self._is_ours(mention.qualified) else None
@@ -452,6 +457,10 @@ class _Look:
             lost = self.history.lost_parameters(qualified) if self._is_ours(qualified) else {}
             for node, _ in uses if lost else ():
                 yield from self._gone_keywords(qualified, roundabout.handed_on(self.source, node))
+        for mention in roundabout.either(self.source):
+            call = self.source.parent(mention.node) if self._is_ours(mention.qualified) else None
+            if isinstance(call, ast.Call) and call.func is mention.node:
+                yield from self._gone_keywords(mention.qualified, [call])
         for statement in self.source.stars:
             module = self.source.absolute(statement.module, statement.level)
             for name in self.history.members(module).keys() & self.source.by_id.keys() if self._is_ours(module) else ():

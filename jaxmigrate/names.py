@@ -482,6 +482,12 @@ class Source:
                             self._bound_to.setdefault(qualified, set()).add(binding.name)
         return self._bound_to
 
+    def bindings(self) -> Iterator[Binding]:
+        """Every way in which a name of the file gets its value."""
+        for scope in {self.scope_root, *self._scope_at.values()}:
+            for bindings in scope.bindings.values():
+                yield from bindings
+
     def names(self, *qualified: str) -> list[ast.expr]:
         """The nodes that mean one of these names."""
         return [node for node, _ in self.references(frozenset(qualified))]

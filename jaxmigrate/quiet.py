@@ -322,6 +322,9 @@ class _Seen:
             self._bound([node.target], node.value)
 
     def _bound(self, targets: list[ast.expr], value: ast.expr) -> None:
+        if isinstance(value, ast.IfExp):
+            self._bound(targets, value.body)
+            value = value.orelse
         base, rest = _chain(value)
         if isinstance(base, ast.Name):
             self.aliases += [(target.id, base.id, rest) for target in targets if isinstance(target, ast.Name)]

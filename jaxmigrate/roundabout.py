@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from jaxmigrate.names import Source, SourceError
 
 if TYPE_CHECKING:
-    from jaxmigrate.scan import Scope
+    from jaxmigrate.scan import Binding, Scope
 
 MODULES = "sys.modules"
 _RUNS = {"eval", "exec", "compile", *(f"timeit.{name}" for name in ("timeit", "repeat", "Timer"))}
@@ -156,6 +156,32 @@ def handed_on(source: Source, node: ast.expr) -> Iterator[ast.Call]:
     yield from handed_on(source, parent)
     for use in _uses(source, parent):
         yield from handed_on(source, use)
+
+
+def either(source: Source) -> Iterator[Mention]:
+    """What is read of a name that is one of several modules: ``import jax.numpy as np`` here, ``import numpy as np`` there."""
+    by_name: dict[str, set[str]] = {}
+    for binding in source.bindings():
+        by_name.setdefault(binding.name, set()).update(_meanings(source, binding))
+    doubtful = [name for name, meanings in by_name.items() if len(meanings) > 1]
+    for node in (n for name in doubtful for n in source.by_id.get(name, ()) if isinstance(n.ctx, ast.Load)):
+        if source.resolved(node) is None:
+            found = {meaning for binding in source.lookup_at(node)[0] for meaning in _meanings(source, binding)}
+            for meaning in sorted(found) if len(found) > 1 else ():
+                whole, qualified = chain(source, node, meaning)
+                if whole is not node:
+                    yield Mention(whole, qualified, meaning)
+
+
+def _meanings(source: Source, binding: Binding) -> Iterator[str]:
+    """What an import gives, or each side of ``jnp if fast else np``."""
+    if binding.kind == "import":
+        yield binding.qualified
+    elif binding.kind == "assign" and binding.value is not None:
+        value = binding.value
+        yield from (
+            q for v in ((value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,)) if (q := source.resolve(v))
+        )
 
 
 def in_turn(source: Source) -> Iterator[Mention]:

@@ -61,8 +61,20 @@ def collect(source: Source, codemods: list[Codemod], settings: Settings, past: P
 def guard(source: Source, proposals: list[Proposal]) -> None:
     """Say of each proposal whether something in the file guards its place, or hides that it fails."""
     for proposal in proposals:
-        proposal.guard = proposal.guard or source.guard(proposal.node) or _import_guard(source, proposal)
+        proposal.guard = proposal.guard or source.guard(proposal.node)
+        through = "" if proposal.guard else _import_guard(source, proposal)
+        if through and proposal.old is not None and _is_there(source, proposal.old.qualified):
+            name = proposal.old.name  # a choice of libraries: a member that is gone from the first is gone
+            proposal.applicability = Applicability.MANUAL
+            proposal.message += f" ({name} is {proposal.old.qualified} or what another import gives: write what both have)"
+        else:
+            proposal.guard = proposal.guard or through
     silences.mark(source, proposals)
+
+
+def _is_there(source: Source, qualified: str) -> bool:
+    """Whether a guarded import does not fail on the newest release."""
+    return source.facts.history.is_module(qualified) and not source.is_dead(qualified)
 
 
 def _import_guard(source: Source, proposal: Proposal) -> str:

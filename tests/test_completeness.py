@@ -320,6 +320,14 @@ ROUNDABOUT = {
     "code_that_imports": ("exec('''\n  from jax import curry\n  curry(f)\n''')\n", [(1, "jax.curry")]),
     "code_to_compile": ("import jax.core as c\nexec(compile('c.Unit', 'x', 'exec'))\n", [(2, "jax.core.Unit")]),
     "code_to_time": ("import jax, timeit\ntimeit.timeit('jax.curry')\n", [(2, "jax.curry")]),
+    "module_chosen_by_a_flag": (
+        "if FAST:\n    import jax.numpy as np\nelse:\n    import numpy as np\nnp.row_stack(x)\nnp.clip(x, a_min=0)\nnp.sum(x)\n",
+        [(5, "jax.numpy.row_stack"), (6, "jax.numpy.clip(a_min=)")],
+    ),
+    "module_chosen_in_an_expression": (
+        "import numpy as np, jax.numpy as jnp\nxp = jnp if fast else np\nxp.row_stack(x)\n",
+        [(3, "jax.numpy.row_stack")],
+    ),
     "names_in_a_loop": ("import jax\nfor name in ('curry', 'jit'):\n    getattr(jax, name)\n", [(2, "jax.curry")]),
     "names_in_a_comprehension": ("import jax\nN = ['curry', 'jit']\n[getattr(jax, n) for n in N]\n", [(2, "jax.curry")]),
     "names_of_a_parametrized_test": (
@@ -363,6 +371,8 @@ NOT_ROUNDABOUT = {
     "names_of_another_object": "import jax\nfor name in ('curry',):\n    getattr(x, name)\n    getattr(jax, name, None)\n    print(name)\n",
     "names_of_another_loop": "import jax\nfor name in ('curry',): ...\ndef f(name): getattr(jax, name)\n",
     "patched_in_any_case": "import jax\nmock.patch.object(jax, 'curry', create=True)\nm.setattr(jax, 'curry', f, raising=False)\n",
+    "what_only_the_other_library_has": "if FAST:\n    import jax.numpy as np\nelse:\n    import numpy as np\nnp.random.rand()\nnp.float128\n",
+    "two_other_libraries": "if FAST:\n    import cupy as np\nelse:\n    import numpy as np\nnp.row_stack(x)\n",
     "living_keyword": "import jax\njax.jit(jax.numpy.clip)(x, max=2)\n",
     "keyword_of_something_else": "import jax\njax.jit(jax.numpy.clip, a_max=2)\nf = g(jax.numpy.clip)\nf(a_max=2)\n",
     "keyword_of_own_function_beside_a_star": "from jax.numpy import *\ndef clip(x, a_max): ...\nclip(x, a_max=2)\n",
@@ -396,3 +406,13 @@ def test_a_member_that_left_its_modules_new_home_too_is_told_as_that() -> None:
 def test_what_is_known_of_the_members_in_use_is_told_at_the_import_of_their_module() -> None:
     (found,) = said("from jax.lib import xla_client\nxla_client._xla.hlo_module_cost_analysis(c, m)\n")
     assert "used in line 2; _xla.hlo_module_cost_analysis: jax.jit(f).lower(*args).compile().cost_analysis()" in found.message
+
+
+def test_a_living_module_that_is_imported_under_a_guard_guards_none_of_its_members() -> None:
+    source = "try:\n    import jax.numpy as np\nexcept ImportError:\n    import numpy as np\n"
+    for use in ("np.in1d(x, y)", "np.product(x)", "np.clip(x, a_min=0)"):
+        result = run(f"{source}{use}\nnp.sum(x)\n")
+        assert result.status is Status.UNCHANGED
+        [finding] = result.findings
+        assert finding.outcome is Outcome.MANUAL
+        assert "np is jax.numpy or what another import gives" in finding.message
