@@ -31,7 +31,7 @@ codemod = Codemod(
 _MAPS = ("jax.tree.map", "jax.tree_util.tree_map", "jax.tree_map", "jax.tree_multimap", "jax.tree_util.tree_multimap")
 
 
-@codemod.call(*_MAPS)
+@codemod.call(*_MAPS, "jax.tree_util.tree_map_with_path", "jax.tree.map_with_path")
 @before("0.4.34")
 def tree_map(site: CallSite) -> Reports:
     """A None in the first tree, where the call shows the trees."""

@@ -319,6 +319,9 @@ def test_unchanged(source: str) -> None:
             ["once the loop has run"],
             id="pmap-in-a-loop",
         ),
+        pytest.param(
+            "jax.tree_util.tree_map_with_path(f, {'a': None}, {'a': 1})", ["None in the first tree"], id="mapped-with-paths"
+        ),
         pytest.param("jax.ops.segment_sum(x, i)", ["segment_sum (line 5) leaves out"], id="segments"),
         pytest.param("class V:\n    def __jax_array__(self): return 1", ["a V that is given to one"], id="objects"),
     ],
