@@ -462,6 +462,8 @@ def call(site: CallSite) -> Reports:
     given = bound.get("result_shape")
     if shape != "None" and given is not None and site.text(given) != site.text(bound["arg"]) and not _is_x64(site.source):
         message += "; 64-bit types in the shape are refused unless jax_enable_x64 is on"
+    if shape != "None" and not site.target_has("0.4.27"):
+        message += "; before JAX 0.4.27 the function must give arrays of just these types, no Python numbers"
     requires = "0.4.27" if "canonicalize_dtype" in shape else ""  # before, the result itself had to have the narrow type
     return Rewrite(message, REVIEW, (_replaced(site, new, text.pieces),), requires=requires)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jaxmigrate.testing import findings, rewritten, unchanged
+from jaxmigrate.testing import findings, rewritten, run, unchanged
 
 SELECT = {"select": "host-callback"}
 HEAD = "import jax\nimport numpy as np\nfrom jax.experimental import host_callback as hcb\n"
@@ -276,3 +276,12 @@ def test_a_use_in_the_dead_branch_of_a_guard_stays() -> None:
         """,
         **SELECT,
     )
+
+
+def test_an_old_target_is_told_that_results_are_arrays() -> None:
+    source = (
+        "import jax\nfrom jax.experimental import host_callback as hcb\ny = hcb.call(lambda v: float(v), x, result_shape=s)\n"
+    )
+    told = [f.message for f in run(source, select="host-callback", target="0.4.13").findings]
+    assert any("no Python numbers" in message for message in told)
+    assert not any("no Python numbers" in f.message for f in run(source, select="host-callback", target="0.4.30").findings)
