@@ -88,15 +88,16 @@ def _is_element(source: Source, target: ast.expr) -> bool:
     made = source.value_of(target.value)
     if not isinstance(made, ast.Call) or source.resolve(made.func) not in ("numpy.zeros", "numpy.ones", "numpy.empty"):
         return False
-    size = made.args[0] if made.args else None
-    flat = isinstance(size, (ast.Constant, ast.Name)) or (isinstance(size, ast.Call) and getattr(size.func, "id", "") == "len")
+    size = source.value_of(made.args[0]) if made.args else None
+    if isinstance(size, ast.Tuple):
+        flat = len(size.elts) == 1 and not isinstance(size.elts[0], ast.Starred)
+    else:
+        flat = isinstance(size, (ast.Constant, ast.Name)) or (
+            isinstance(size, ast.Call) and getattr(size.func, "id", "") == "len"
+        )
     index = target.slice
     counted = isinstance(index, ast.Constant) and type(index.value) is int
-    return (
-        flat
-        and not isinstance(source.value_of(size) if size else None, (ast.Tuple, ast.List))
-        and (counted or (isinstance(index, ast.Name) and _counts(source, index)))
-    )
+    return flat and (counted or (isinstance(index, ast.Name) and _counts(source, index)))
 
 
 def _counts(source: Source, name: ast.Name) -> bool:
