@@ -268,6 +268,9 @@ class Speller:
         at_top = anchor is not None and source.parent(anchor) is source.tree
         if at_top and ((isinstance(anchor, ast.ImportFrom) and anchor.level) or self._has_family(statement, at)):
             anchor = None  # it goes among the imports of its package at the head
+        tried = anchor is not None and isinstance(source.parent(anchor), ast.Try) and source.scope(anchor) is source.scope_root
+        if anchor is not None and tried and _root_of(statement) != _module_of(anchor).partition(".")[0]:
+            anchor = None  # what is caught there is not about another package
         if anchor is not None:
             splice = insert_before(source, anchor, statement, self.newline)
             scope, block = source.scope(anchor), guards.type_checking_block(source, anchor)
@@ -279,7 +282,7 @@ class Speller:
 
     def _has_family(self, statement: str, at: ast.AST) -> bool:
         """Whether the head of the file imports from the same package already, so that one more import runs nothing earlier."""
-        root = statement.split()[1].partition(".")[0]
+        root = _root_of(statement)
         return any(_module_of(node).partition(".")[0] == root for node in _head(self.source, self._limit(at))[0])
 
     def _limit(self, at: ast.AST) -> int:
@@ -290,7 +293,7 @@ class Speller:
         """Among the imports at the head of the file (sorted in, where it has neighbours), but before the first use."""
         source, nl = self.source, self.newline
         head, doc = _head(source, self._limit(at))
-        root = statement.split()[1].partition(".")[0]
+        root = _root_of(statement)
         if not any(_module_of(n).partition(".")[0] == root for n in head) and (later := self._later_family(root, at)):
             return insert_before(source, later, statement, nl)  # what runs before it (an environment variable) may be for it
         if not head:
@@ -376,6 +379,11 @@ def _last_plain(head: list[ast.Import | ast.ImportFrom], start: ast.Import | ast
             break
         last = node
     return last
+
+
+def _root_of(statement: str) -> str:
+    """The package that a statement imports from."""
+    return statement.split()[1].partition(".")[0]
 
 
 def _module_of(node: ast.Import | ast.ImportFrom) -> str:

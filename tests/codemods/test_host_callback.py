@@ -285,3 +285,11 @@ def test_an_old_target_is_told_that_results_are_arrays() -> None:
     told = [f.message for f in run(source, select="host-callback", target="0.4.13").findings]
     assert any("no Python numbers" in message for message in told)
     assert not any("no Python numbers" in f.message for f in run(source, select="host-callback", target="0.4.30").findings)
+
+
+def test_another_package_is_not_imported_in_the_try_around_the_old_one() -> None:
+    source = (
+        "import jax\ntry:\n    from jax.experimental.host_callback import id_tap\nexcept ImportError:\n    raise\n"
+        "id_tap(print, 1)\n"
+    )
+    assert run(source, select="host-callback").after.startswith(b"import jax\nimport numpy as np\ntry:\n")
