@@ -67,7 +67,12 @@ RENAMED: dict[str, dict[str, str]] = {
         **_SHARDINGS,
     },
     "jax.interpreters.ad": {"source_info_util": "jax.extend.source_info_util"},
-    "jax.interpreters.batching": {"Zero": "jax.interpreters.ad.Zero", "moveaxis": "jax.numpy.moveaxis"},
+    "jax.interpreters.batching": {
+        "NotMapped": "types.NoneType",
+        "Zero": "jax.interpreters.ad.Zero",
+        "moveaxis": "jax.numpy.moveaxis",
+        "not_mapped": "builtins.None",
+    },
     "jax.interpreters.pxla": {
         "Mesh": "jax.sharding.Mesh",
         "PartitionSpec": "jax.sharding.PartitionSpec",
