@@ -202,13 +202,16 @@ class Speller:
         return None
 
     def _has_run(self, statement: ast.stmt, at: ast.AST) -> bool:
-        """Whether an import has surely run before `at`: at the top level, or in the same function and under no condition."""
+        """Whether an import has surely run before `at`: at the top level, or above it in the same function or block."""
         source = self.source
         if source.parent(statement) is source.tree:
             inside = source.scope(at) is not source.scope_root
             return not (guards.runs_too_late(source, statement, at) if inside else statement.lineno > getattr(at, "lineno", 0))
         around = {a for a in source.ancestors(at) if isinstance(a, (ast.FunctionDef, ast.AsyncFunctionDef))}
-        if source.scope(statement).node not in around or any(isinstance(a, ast.Try) for a in source.ancestors(statement)):
+        scope = source.scope(statement)
+        if scope is not source.scope_root and scope.node not in around:
+            return False
+        if any(isinstance(a, ast.Try) and a.handlers for a in source.ancestors(statement)):
             return False
         return statement.lineno <= getattr(at, "lineno", 0) and guards.condition_holds(source, statement, at)
 

@@ -36,8 +36,20 @@ INSIDE = {
         "def f(x):\n    for y in x:\n        import jax\n    return jax.numpy.vstack(x)\n",
     ),
     "inside_a_try": (
+        "def f(x):\n    try:\n        from jax.numpy import row_stack\n    except OSError:\n        g()\n    return row_stack(x)\n",
+        "def f(x):\n    try:\n        import jax\n    except OSError:\n        g()\n    return jax.numpy.vstack(x)\n",
+    ),
+    "inside_a_try_that_catches_nothing": (
         "def f(x):\n    try:\n        from jax.numpy import row_stack\n    finally:\n        g()\n    return row_stack(x)\n",
-        "def f(x):\n    try:\n        import jax\n    finally:\n        g()\n    return jax.numpy.vstack(x)\n",
+        "def f(x):\n    try:\n        from jax.numpy import vstack\n    finally:\n        g()\n    return vstack(x)\n",
+    ),
+    "inside_an_if_of_the_module": (
+        "if a:\n    from jax.numpy import row_stack\n    y = row_stack(x)\n",
+        "if a:\n    from jax.numpy import vstack\n    y = vstack(x)\n",
+    ),
+    "inside_an_if_of_the_module_and_used_elsewhere": (
+        "if a:\n    from jax.numpy import row_stack\ny = row_stack(x)\n",
+        "if a:\n    import jax\ny = jax.numpy.vstack(x)\n",
     ),
 }  # fmt: skip
 
