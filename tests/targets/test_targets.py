@@ -34,10 +34,10 @@ def test_what_is_emitted_runs_on_every_target_it_is_claimed_for(tmp_path: Path) 
     few = {str(version): len(some) for version, some in claimed.items() if len(some) < 0.5 * len(EXECUTABLE)}
     assert not few, f"too few of {len(EXECUTABLE)} fixtures can be had"
     wrong = []
-    for target in RELEASES:
+    for place, target in enumerate(RELEASES):
         python = or_skip(partial(with_jax, target))
         some = due(Version.parse(target), claimed, Version.parse(OLDER))
-        some = some if EVERYTHING else some[len(target) % 2 :: 2]
+        some = some if EVERYTHING else some[place % 3 :: 3]
         wrong += [f"{target}: {fault}" for fault in faults(some, run(some, str(python), tmp_path / target))]
     assert not wrong, "\n".join(wrong)
 
