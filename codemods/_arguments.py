@@ -10,7 +10,8 @@ from pathlib import Path
 
 from jaxmigrate.model import Version
 
-INTS, WRITTEN = "<ints>", "<written>"
+INTS, STRINGS, WRITTEN = "<ints>", "<strings>", "<written>"
+_KINDS = (INTS, STRINGS, WRITTEN)
 _ALWAYS = Version.parse("0.2.0")
 _GROUP = re.compile(r"\{([^}]*)\}")
 
@@ -44,8 +45,8 @@ class Rule:
         """Whether the rule speaks of this value."""
         if not self.values:
             return True
-        if INTS in self.values or WRITTEN in self.values:
-            return _is_ints(value) if INTS in self.values else _is_written(value)
+        if self.values[0] in _KINDS:
+            return _TESTS[self.values[0]](value)
         return ast.dump(value) in self.values
 
     @property
@@ -62,12 +63,21 @@ def _is_ints(value: ast.expr) -> bool:
     return isinstance(value, ast.Constant) and type(value.value) is int
 
 
+def _is_strings(value: ast.expr) -> bool:
+    if isinstance(value, (ast.Tuple, ast.List)):
+        return bool(value.elts) and all(_is_strings(element) for element in value.elts)
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
+
+
 def _is_written(value: ast.expr) -> bool:
     try:
         ast.literal_eval(value)
     except (ValueError, TypeError):
         return False
     return True
+
+
+_TESTS = {INTS: _is_ints, STRINGS: _is_strings, WRITTEN: _is_written}
 
 
 def read() -> dict[str, tuple[Rule, ...]]:
@@ -92,9 +102,7 @@ def _expanded(functions: str) -> Iterator[str]:
 
 def _rule(old: str, new: str, gone: str, remark: str) -> Rule:
     name, _, values = old.partition("=")
-    dumps = (
-        tuple(value if value in (INTS, WRITTEN) else ast.dump(_constant(value)) for value in values.split("|")) if values else ()
-    )
+    dumps = tuple(value if value in _KINDS else ast.dump(_constant(value)) for value in values.split("|")) if values else ()
     release = Version.parse(gone.lstrip("~")) if gone else None
     place = int(name[1:]) if name.startswith("#") else name
     return Rule(place, dumps, tuple(map(_way, new.split())), release, gone.startswith("~"), remark)

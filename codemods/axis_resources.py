@@ -63,6 +63,10 @@ _NOT_ONLY = (
     "{function} hands {old} to pjit, which knows it as {new} only, but does other things with what its callers pass: rename it "
     "by hand, in the function and at its calls"
 )
+_OTHER_RELEASE = (
+    "the fourth positional argument of pjit is in_axis_resources in JAX {origin}, yet this is written as {name}, which it was "
+    "until 0.4.3 and is again from 0.4.14: pass it by the keyword that is meant"
+)
 _ORDINALS = {3: "fourth", 4: "fifth", 5: "sixth", 6: "seventh", 7: "eighth"}
 
 
@@ -77,7 +81,7 @@ def axis_resources(site: FileSite) -> Iterator[Report]:
         if not use.has_sentinel(source) and not is_guarded(source, use.name):
             for call in use.calls_with_arguments():
                 yield from _keywords(site, call, _PJIT, splats)
-            yield from _positional(source, use)
+            yield from _positional(site, use)
     for call in reach.chosen:
         yield from _keywords(site, call, _PJIT, splats)
     for call in reach.doubtful:
@@ -251,8 +255,9 @@ def _method(source: Source, call: ast.AST | None, table: dict[str, str]) -> Iter
         yield from itertools.chain(_string(source, argument, table), _dict_keys(source, argument, table))
 
 
-def _positional(source: Source, use: Pjit) -> Iterator[Report]:
+def _positional(site: FileSite, use: Pjit) -> Iterator[Report]:
     """Positional arguments after the second sharding, whose meaning changed twice."""
+    source = site.source
     positional = use.positional()
     call = use.call
     if call is None or len(positional) < 3 or any(isinstance(a, ast.Starred) for a in positional):
@@ -269,6 +274,9 @@ def _positional(source: Source, use: Pjit) -> Iterator[Report]:
             return
         edit = EditCall(call, drop=frozenset({1, 2}), to_keyword={i + 3: n for i, n in enumerate(names)})
         yield Rewrite(_OLD_POSITIONS, SAFE, (edit,), at=call, requires=codemod.since)
+        return
+    if site.is_older_than("0.4.14") and not site.is_older_than("0.4.4"):
+        yield Manual(_OTHER_RELEASE.format(origin=site.settings.origin, name=names[0]), at=call)
         return
     edit = EditCall(call, to_keyword={i + 3: n for i, n in enumerate(names)})
     yield Rewrite(_NEW_POSITION.format(name=names[0]), SAFE, (edit,), at=call)

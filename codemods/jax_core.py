@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 
-from jaxmigrate.codemod import REVIEW, SAFE, CallSite, Codemod, NameSite, Reports, Rewrite
+from jaxmigrate.codemod import REVIEW, SAFE, CallSite, Codemod, EditCall, NameSite, Reports, Rewrite
 from jaxmigrate.registry import history
 from jaxmigrate_codemods import _safe_zip
 from jaxmigrate_codemods._as_value import as_value
@@ -53,11 +53,31 @@ def _made(site: NameSite) -> Reports:
     return Rewrite(message, REVIEW, ()) if name == "JaxprEqn" or call.keywords else None
 
 
+def _numbered(site: NameSite) -> Reports:
+    """``gensym([jaxpr])``: variables have no numbers any more, so there is nothing to count on from."""
+    call = site.parent()
+    if not isinstance(call, ast.Call) or call.func is not site.node or not (call.args or call.keywords):
+        return None
+    if not site.target_has("0.10.0"):
+        return None  # no spelling serves the target and the newest
+    message = "gensym takes nothing since 0.6.2: variables differ by themselves, without a number or a suffix"
+    if not all(_may_go(site, v) for v in call.args) or not all(k.arg and _may_go(site, k.value) for k in call.keywords):
+        return site.manual(f"{message}; leave its arguments out")
+    given = frozenset([*range(len(call.args)), *(k.arg for k in call.keywords if k.arg)])
+    return Rewrite(message, SAFE, (EditCall(call, drop=given),), at=call)
+
+
+def _may_go(site: NameSite, value: ast.expr) -> bool:
+    elements = value.elts if isinstance(value, (ast.List, ast.Tuple)) else [value]
+    return all(site.source.is_pure(element) for element in elements)
+
+
 _MADE = ("jax.core.ClosedJaxpr", "jax.core.JaxprEqn", "jax.core.Var")
 _MOVES = {old: new for old, new in history().moves("jax-core").items() if old not in _MODULES}
 codemod.rename(_MOVES)
 codemod.rename({name: _MOVES[name] for name in _MADE}, handler=_made)
 codemod.rename({"jax.core.get_aval": _MOVES["jax.core.get_aval"]}, handler=_typed)
+codemod.rename({"jax.core.gensym": _MOVES["jax.core.gensym"]}, handler=_numbered)
 for _old, _new in _MODULES.items():
     codemod.rename({_old: _new}, handler=member_moves(_new))
 _safe_zip.register(codemod, "jax.core")

@@ -68,6 +68,11 @@ def test_keyword_in_a_string_or_docstring() -> None:
     unchanged(IMPORT + '"""Give in_axis_resources to pjit."""\nmessage = "in_axis_resources is old"\n')
 
 
+def test_position_that_means_something_else_in_the_release_it_was_written_for() -> None:
+    source = IMPORT + "f = pjit(len, None, None, 0)\n"
+    unchanged(source, origin="0.4.13", findings=["is in_axis_resources in JAX 0.4.13"])
+
+
 def test_partial_of_own_wrapper() -> None:
     unchanged(
         IMPORT + "import functools\ndef named_pjit(f, in_axis_resources=None):\n    return f\n"

@@ -73,6 +73,11 @@ def test_unchanged(source: str) -> None:
         ),
         pytest.param("from jax import core\nx = not core.definitely_equal(a, b)\n", "x = not (a == b)\n", id="equal-dimensions"),
         pytest.param("from jax import core\ncore.non_negative_dim(d)\n", "from jax import core\ncore.max_dim(d, 0)\n", id="dim"),
+        pytest.param(
+            "from jax.core import gensym\nnew = gensym([jaxpr], suffix='_x')\n",
+            "from jax.extend.core import gensym\nnew = gensym()\n",
+            id="variables-without-a-number",
+        ),
         pytest.param("from jax import core\ncore.safe_zip(a, b)\n", "list(zip(a, b, strict=True))\n", id="safe-zip"),
         pytest.param("from jax import core\ncore.safe_map(f, a)\n", "list(map(f, a))\n", id="safe-map-of-one"),
         pytest.param(
@@ -93,6 +98,8 @@ def test_rewritten(before: str, after: str) -> None:
         ("core.get_aval(x).val", "types hold no values"),
         ("core.axis_frame('i')", "frames of axes are private"),
         ("core.tuple_delete(f(), 0)", "t[:i]"),
+        ("core.gensym([f(x)])", "leave its arguments out"),
+        ("core.gensym(**options)", "leave its arguments out"),
     ],
 )
 def test_what_depends_on_more_is_reported(use: str, advice: str) -> None:
