@@ -7,6 +7,8 @@ import builtins
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from jaxmigrate_codemods._arrays import VALUE_TYPES
+
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
 
@@ -44,6 +46,8 @@ _OF_NDARRAY = frozenset(
     ]
 )  # fmt: skip
 """What an ndarray has and a jax.Array has not."""
+_FIELDS = frozenset({"data", "flags", "base"})
+"""Those of them that the classes of programs have as fields."""
 _WORSE = (
     ast.Global, ast.Nonlocal, ast.Raise, ast.Assert, ast.Yield, ast.YieldFrom, ast.Await, ast.With, ast.AsyncWith, ast.AsyncFor,
     ast.Try, ast.Import, ast.ImportFrom, ast.Delete, ast.ClassDef, ast.NamedExpr, ast.AsyncFunctionDef,
@@ -125,8 +129,10 @@ def _uses(function: Function) -> list[ast.Name]:
 def _is_array_there(source: Source, use: ast.Name) -> bool:
     around = source.parent(use)
     if isinstance(around, ast.Attribute):
-        return around.attr in _OF_NDARRAY | _COMMON | {"T", "reshape", "astype", "sum", "mean"}
-    return isinstance(around, (ast.BinOp, ast.UnaryOp, ast.Compare, ast.AugAssign))
+        return around.attr in _OF_NDARRAY - _FIELDS | _COMMON | {"T", "reshape", "astype", "sum", "mean"}
+    if isinstance(around, ast.Compare):
+        return all(isinstance(op, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)) for op in around.ops)
+    return isinstance(around, (ast.BinOp, ast.UnaryOp, ast.AugAssign)) and not isinstance(getattr(around, "op", None), ast.Not)
 
 
 _CONVERTING = frozenset({"float", "int", "bool", "complex", "str", "repr", "print", "len", "format"})
@@ -162,7 +168,9 @@ def has_leaves(node: ast.expr) -> bool:
 
 def is_array(source: Source, node: ast.expr, function: ast.expr) -> bool:
     """Whether an argument is one array, no tree of them, as far as it or its function shows."""
-    value, known = source.value_of(node), function_of(source, function)
+    value, known, kind = source.value_of(node), function_of(source, function), source.infer(node)
+    if kind is not None and kind not in VALUE_TYPES and not kind.startswith("numpy."):
+        return isinstance(value, ast.Constant) and isinstance(value.value, (bool, int, float, complex))
     if known is not None and any(_is_array_there(source, use) for use in _uses(known)):
         return True
     if isinstance(value, ast.Constant):

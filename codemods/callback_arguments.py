@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from jaxmigrate.codemod import REVIEW, UNSAFE, CallSite, Codemod, EditCall, InsertBefore, Report, Reports, Rewrite, Template
 
-from ._changes import before, builtin_calls, elements
+from ._arrays import VALUE_TYPES
+from ._changes import before, builtin_calls, elements, has_star
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
@@ -44,8 +45,13 @@ def arguments(site: CallSite) -> Reports:
         return None
     name = tests[0].args[0]
     assert isinstance(name, ast.Name)
+    given = _arguments(site, function)
+    if given is not None and all(_is_no_array(site.source, given.get(_parameter(t))) for t in tests):
+        return None
     message = f"a host callback is given a jax.Array since 0.4.27, and was given an array of NumPy: {name.id}"
-    if isinstance(function, ast.Lambda) or not _is_only_callback(site.source, function):
+    if given is None or isinstance(function, ast.Lambda) or not _is_only_callback(site.source, function):
+        return site.manual(message, tests[0])
+    if not all(_may_be_converted(site.source, given.get(_parameter(t)), t) for t in tests):
         return site.manual(message, tests[0])
     if any(_is_made_numpy(site.source, function, t) for t in tests):
         return None
@@ -67,6 +73,56 @@ def _function(site: CallSite) -> ast.FunctionDef | ast.Lambda | None:
     return found if isinstance(found, ast.FunctionDef) else None
 
 
+_OPTIONS = {
+    "jax.pure_callback": ("vmap_method", "vectorized", "sharding"),
+    "jax.experimental.io_callback": ("ordered", "sharding"),
+    "jax.debug.callback": ("ordered", "partitioned"),
+}  # fmt: skip
+"""The keywords that JAX takes for itself; it passes on all others."""
+
+
+def _arguments(site: CallSite, function: ast.FunctionDef | ast.Lambda) -> dict[str, ast.expr] | None:
+    """What the call fills each parameter of the callback with, and not those that keep their defaults; None: hidden."""
+    if site.partial or has_star(site.node) or (site.positional() and site.keyword("callback")):
+        return None
+    before = 1 if site.symbol == "jax.debug.callback" else 2
+    shapes = sum(k.arg in ("callback", "result_shape_dtypes") for k in site.node.keywords)
+    names = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
+    filled = dict(zip(names, site.positional()[max(before - shapes, 0) :], strict=False))
+    own = {"callback", "result_shape_dtypes", *_OPTIONS[site.symbol]}
+    return filled | {k.arg: k.value for k in site.node.keywords if k.arg is not None and k.arg not in own}
+
+
+def _is_array(source: Source, node: ast.expr | None) -> bool:
+    return node is not None and source.infer(node) in VALUE_TYPES
+
+
+def _is_no_array(source: Source, node: ast.expr | None) -> bool:
+    """Whether nothing is given, or what the file shows to be a tree or something else than an array."""
+    return node is None or (source.infer(node) is not None and not _is_array(source, node))
+
+
+def _parameter(test: ast.Call) -> str:
+    name = test.args[0]
+    assert isinstance(name, ast.Name)
+    return name.id
+
+
+def _may_be_converted(source: Source, given: ast.expr | None, test: ast.Call) -> bool:
+    """Whether an array is given, by what the call shows or since the callback refuses everything else."""
+    if _is_array(source, given):
+        return True
+    around = source.parent(test)
+    if isinstance(around, ast.Assert):
+        refuses = around.test is test
+    elif isinstance(around, ast.UnaryOp) and isinstance(around.op, ast.Not):
+        branch = source.parent(around)
+        refuses = isinstance(branch, ast.If) and branch.test is around and isinstance(branch.body[-1], ast.Raise)
+    else:
+        refuses = False
+    return refuses and not _is_no_array(source, given)
+
+
 def _numpy_tests(source: Source, function: ast.FunctionDef | ast.Lambda) -> Iterator[ast.Call]:
     """``isinstance(x, np.ndarray)`` for a parameter of the callback, without jax.Array beside it."""
     parameters = {a.arg for a in (*function.args.posonlyargs, *function.args.args)}
@@ -86,6 +142,8 @@ _NUMPY_ONLY = frozenset({
     "ctypes", "data", "dump", "dumps", "flags", "getfield", "newbyteorder", "strides", "tofile", "tostring",
 })  # fmt: skip
 """What an array of NumPy has and a jax.Array lacks, of what leaves it as it is: those given were not writable."""
+_COMMON = frozenset({"data", "dump", "dumps", "flags", "strides"})
+"""Those that trees of the program's own classes have as well."""
 
 
 @codemod.call(*_CALLBACKS)
@@ -93,19 +151,40 @@ _NUMPY_ONLY = frozenset({
 def members(site: CallSite) -> Iterator[Report]:
     """A callback that asks its argument for what only an array of NumPy has; once for an argument."""
     source, function = site.source, _function(site)
-    parameters = {a.arg for a in (*function.args.posonlyargs, *function.args.args)} if function is not None else set()
-    for name in sorted(parameters):
-        nodes = [n for n in source.by_id.get(name, ()) if source.function(n) is function]
-        asked = [a for n in nodes if isinstance(a := source.parent(n), ast.Attribute) and a.attr in _NUMPY_ONLY]
-        if not asked or any(isinstance(n.ctx, ast.Store) for n in nodes):
+    if function is None:
+        return
+    for name, given in sorted((_arguments(site, function) or {}).items()):
+        asked = _asked(source, function, name)
+        if not asked or _is_no_array(source, given):
             continue
-        changes = tuple(site.replace("{numpy.asarray}({x})", a.value, x=a.value) for a in asked)
         message = f"a host callback is given a jax.Array since 0.4.27, which has no {asked[0].attr}"
-        yield Rewrite(message, REVIEW, changes, asked[0])
+        if _is_array(source, given):
+            alone = all(isinstance(a.ctx, ast.Load) for a in asked) and _is_only_callback(source, function)
+            changes = tuple(site.replace("{numpy.asarray}({x})", a.value, x=a.value) for a in asked) if alone else ()
+            yield Rewrite(message, REVIEW, changes, asked[0]) if changes else site.manual(message, asked[0])
+        elif any(a.attr not in _COMMON for a in asked):
+            yield site.manual(f"{message}: convert {name} with numpy.asarray, if it is an array", asked[0])
 
 
-def _is_only_callback(source: Source, function: ast.FunctionDef) -> bool:
+def _asked(source: Source, function: ast.FunctionDef | ast.Lambda, name: str) -> list[ast.Attribute]:
+    """The members of a parameter that only an array of NumPy has; none where the parameter is bound anew."""
+    nodes = [n for n in source.by_id.get(name, ()) if source.function(n) is function and _is_parameter(source, n)]
+    if any(not isinstance(n.ctx, ast.Load) for n in nodes):
+        return []
+    return [a for n in nodes if isinstance(a := source.parent(n), ast.Attribute) and a.attr in _NUMPY_ONLY]
+
+
+def _is_parameter(source: Source, node: ast.Name) -> bool:
+    """Whether a name in a callback is that of its parameter, and not of a loop within a comprehension."""
+    return any(b.kind == "param" for b in source.lookup(node.id, source.scope(node))[0])
+
+
+def _is_only_callback(source: Source, function: ast.FunctionDef | ast.Lambda) -> bool:
     """Whether the function has one use, and so is given nothing but what JAX gives."""
+    if isinstance(function, ast.Lambda):
+        return isinstance(source.parent(function), (ast.Call, ast.keyword))
+    if function.decorator_list:
+        return False
     uses = [n for n in source.by_id.get(function.name, ()) if isinstance(n.ctx, ast.Load)]
     return len(uses) == 1
 

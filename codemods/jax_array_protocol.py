@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from jaxmigrate.codemod import REVIEW, Codemod, FileSite, Report, Rewrite
@@ -33,6 +34,20 @@ _WHY = (
     "jax.jit and its like, and most functions of jax.numpy and jax.lax, do not call __jax_array__ of their arguments since 0.8.0"
 )
 _CONVERT = ("jax.numpy.asarray", "jax.numpy.array")
+_TREES = frozenset(
+    f"jax.{name}"
+    for name in (
+        *("numpy.copy", "numpy.iterable", "numpy.isscalar", "numpy.ndim", "numpy.shape", "numpy.size", "numpy.vectorize"),
+        *("numpy.apply_along_axis", "numpy.apply_over_axes", "numpy.frompyfunc", "numpy.piecewise", "numpy.save"),
+        *("lax.associative_scan", "lax.cond", "lax.custom_linear_solve", "lax.custom_root", "lax.fori_loop", "lax.map"),
+        *("lax.optimization_barrier", "lax.reduce", "lax.scan", "lax.stop_gradient", "lax.switch", "lax.while_loop"),
+        *("lax.all_gather", "lax.all_to_all", "lax.pbroadcast", "lax.pcast", "lax.pmax", "lax.pmean", "lax.pmin"),
+        *("lax.ppermute", "lax.pshuffle", "lax.psum", "lax.psum_scatter", "lax.pswapaxes", "lax.pvary", "lax.composite"),
+        *("lax.with_sharding_constraint", "lax.ragged_all_to_all", "lax.all_gather_invariant", "lax.psum_invariant"),
+    )
+)
+"""What takes trees, functions or objects of any kind, of modules whose other functions take arrays."""
+_REGISTERING = re.compile(r"register_(pytree|static|dataclass)")
 
 
 @codemod.file
@@ -45,8 +60,14 @@ def objects(site: FileSite) -> Iterator[Report]:
             continue
         advice = f"a {owner.name} that is given to one must be made an array first: jnp.asarray(x)"
         yield site.manual(f"{_WHY}: {advice}", method, Severity.LOW)
-        for given in _given(site.source, owner):
+        for given in () if _is_tree(site.source, owner) else _given(site.source, owner):
             yield Rewrite(_WHY, REVIEW, (site.replace("{jax.numpy.asarray}({x})", given, x=given),), given)
+
+
+def _is_tree(source: Source, owner: ast.ClassDef) -> bool:
+    """Whether objects of a class may be trees of arrays, which go through functions that take trees as they are."""
+    inherits = any(getattr(base, "id", "") != "object" for base in owner.bases) or bool(owner.keywords)
+    return inherits or bool(owner.decorator_list) or bool(_REGISTERING.search(source.text))
 
 
 def _given(source: Source, owner: ast.ClassDef) -> Iterator[ast.expr]:
@@ -54,7 +75,8 @@ def _given(source: Source, owner: ast.ClassDef) -> Iterator[ast.expr]:
     for call in (n for n in ast.walk(source.tree) if isinstance(n, ast.Call) and not has_star(n)):
         qualified = source.resolve(call.func) or ""
         module = qualified.rpartition(".")[0]
-        if module in ("jax.numpy", "jax.lax", "jax.nn", "jax.numpy.linalg") and qualified not in _CONVERT:
+        takes_any = qualified in _CONVERT or qualified in _TREES
+        if module in ("jax.numpy", "jax.lax", "jax.nn", "jax.numpy.linalg") and not takes_any:
             yield from (a for a in call.args if _is_object(source, a, owner))
 
 

@@ -13,7 +13,7 @@ from jaxmigrate.codemod import REVIEW, AttributeSite, Codemod, ReplaceStatement,
 from ._changes import before, kind
 
 if TYPE_CHECKING:
-    from jaxmigrate.names import Source
+    from jaxmigrate.names import Scope, Source
 
 codemod = Codemod(
     "shape-dtype-struct",
@@ -61,5 +61,27 @@ def _is_only_name(source: Source, node: ast.expr) -> bool:
     bindings, scope = source.lookup(node.id, source.scope(node))
     if len(bindings) != 1 or not isinstance(source.value_of(node), ast.Call) or source.scope(node) is not scope:
         return False
-    earlier = (n for n in source.by_id.get(node.id, ()) if isinstance(n.ctx, ast.Load) and n.lineno < node.lineno)
-    return all(isinstance(source.parent(n), ast.Attribute) for n in earlier)
+    made = bindings[0].statement
+    plain = (isinstance(made, ast.Assign) and made.targets == [bindings[0].node]) or isinstance(made, ast.AnnAssign)
+    if not plain or bindings[0].value is not source.value_of(node):
+        return False
+    again = _loops(source, node) - _loops(source, bindings[0].node)
+    others = (n for n in source.by_id.get(node.id, ()) if isinstance(n.ctx, ast.Load) and n is not node)
+    return all(_is_read(source, n) for n in others if _may_run_before(source, n, node, scope, again))
+
+
+def _loops(source: Source, node: ast.AST) -> set[ast.AST]:
+    """The loops around a place, in its function."""
+    return {a for a in source.ancestors(node) if isinstance(a, (ast.For, ast.AsyncFor, ast.While))}
+
+
+def _may_run_before(source: Source, use: ast.Name, change: ast.Name, scope: Scope | None, again: set[ast.AST]) -> bool:
+    """Whether a use may have run when the struct is changed: it stands above, or in a loop around both, or in a function."""
+    if source.scope(use) is not scope or _loops(source, use) & again:
+        return True
+    return source.span(use)[0] < source.span(source.statement(change))[1]
+
+
+def _is_read(source: Source, node: ast.Name) -> bool:
+    """Whether a use only asks for a member, so that the struct gets no other name."""
+    return isinstance(source.parent(node), ast.Attribute)

@@ -18,6 +18,8 @@ CODEMODS = (
 )  # fmt: skip
 OWN = [case for case in CASES if case.folder.parent.name in CODEMODS]
 HEAD = "import jax\nimport jax.numpy as jnp\nimport numpy as np\nfrom jax.sharding import PartitionSpec as P\n"
+_STATS = "from typing import NamedTuple\nclass S(NamedTuple):\n    data: jax.Array\n    flags: jax.Array\n"
+_PARAMETER = "class V:\n    def __jax_array__(self): return self.value\n"
 ALL = {"select": CODEMODS, "origin": "0.2.0", "allowed": "unsafe"}
 
 
@@ -201,6 +203,20 @@ def test_nothing_is_said_of_programs_that_are_not_known_to_be_old(case: object, 
         ),
         pytest.param("def f(x): return x.shape, x.tobytes(), x.data.size if 0 else 1\nf(x)", id="no-callback"),
         pytest.param(
+            f"{_STATS}def log(s: S, n): s.data.mean()\njax.debug.callback(log, S(x, x > 0), 3)", id="callback-of-a-tree"
+        ),
+        pytest.param("jax.debug.callback(lambda s: print(s.data, s.flags), batch)", id="callback-of-something-with-data"),
+        pytest.param(
+            "def log(x, b=b): b.data += np.asarray(x)\njax.debug.callback(log, jnp.ones(2))", id="callback-with-a-default"
+        ),
+        pytest.param(
+            "def log(x, b=b): assert isinstance(b, np.ndarray)\njax.debug.callback(log, jnp.ones(2))", id="default-that-is-tested"
+        ),
+        pytest.param("jax.debug.callback(lambda x: [x.data for x in rows], jnp.ones(2))", id="callback-with-a-name-of-its-own"),
+        pytest.param(
+            f"{_STATS}def log(s): return isinstance(s, np.ndarray)\njax.debug.callback(log, S(x, x))", id="test-of-a-tree"
+        ),
+        pytest.param(
             "m = jax.tree_util.tree_map(lambda p: p if p.ndim else None, a)\njax.tree_util.tree_map(f, m, m)\n"
             "jax.tree_util.tree_map(f, a, m)\njax.tree_util.tree_map(f, m, b)",
             id="masked-tree-with-others",
@@ -268,6 +284,50 @@ def test_unchanged(source: str) -> None:
         ),
         pytest.param("import functools\n@jax.jit\n@functools.cache\ndef f(n): return n", ["transform inside"], id="cache-inside"),
         pytest.param("def f(s: jax.ShapeDtypeStruct): s.shape = ()", ["s could: make another"], id="struct-of-others"),
+        pytest.param("a = b = jax.eval_shape(f)\na.shape = ()\nuse(b)", ["a could: make another"], id="struct-with-two-names"),
+        pytest.param("a = jax.eval_shape(f)\nb = [a]\na.shape = ()", ["a could: make another"], id="struct-in-a-list"),
+        pytest.param(
+            "t = jax.ShapeDtypeStruct((2,), int)\nout = []\nfor i in range(3):\n    t.shape = (i,)\n    out.append(t)",
+            ["t could: make another"],
+            id="struct-passed-on-by-the-turn-before",
+        ),
+        pytest.param(
+            "t = jax.ShapeDtypeStruct((2,), int)\ndef kept(): return t\nuse(kept())\nt.shape = ()",
+            ["t could: make another"],
+            id="struct-of-a-function",
+        ),
+        pytest.param(
+            "jax.debug.callback(lambda x: x.tofile('x'), given)",
+            ["convert x with numpy.asarray, if it is"],
+            id="callback-of-unknown",
+        ),
+        pytest.param(
+            "def log(x): x.data = 1\njax.debug.callback(log, jnp.ones(2))", ["which has no data"], id="callback-that-stores"
+        ),
+        pytest.param(
+            "def log(x): return 1 if isinstance(x, np.ndarray) else 2\njax.debug.callback(log, given)",
+            ["was given an array of NumPy: x"],
+            id="callback-that-chooses",
+        ),
+        *(
+            pytest.param(f"{_PARAMETER}def g(p: V): return {call}", ["jax.jit and its like"], id=f"object-given-to-{name}")
+            for name, call in (
+                ("scan", "jax.lax.scan(body, p, xs)"),
+                ("cond", "jax.lax.cond(True, f, g, p)"),
+                ("while", "jax.lax.while_loop(c, b, p)"),
+                ("stop-gradient", "jax.lax.stop_gradient(p)"),
+                ("collectives", "jax.lax.psum(p, 'i'), jax.lax.ppermute(p, 'i', perm=[])"),
+                ("what-asks-for-its-shape", "jnp.shape(p), jnp.ndim(p), jnp.copy(p)"),
+            )
+        ),
+        pytest.param(
+            f"@jax.tree_util.register_pytree_node_class\n{_PARAMETER}def g(p: V): return jnp.sin(p)",
+            ["jax.jit and its like"],
+            id="object-that-is-a-tree",
+        ),
+        pytest.param(
+            f"{_PARAMETER.replace('V', 'V(Base)')}def g(p: V): return jnp.sin(p)", ["jax.jit and its like"], id="object-of-a-base"
+        ),
         pytest.param("x = jnp.ones(2)\nprint(x.device)", ["x.device is a property"], id="device-as-a-value"),
         pytest.param("x = jnp.ones(2)\nprint(hasattr(x, 'device'))", ["x.device is a property"], id="device-by-name"),
         pytest.param("def f(x): return jax.Array in type(x).__mro__", ["nor among their bases"], id="bases"),
@@ -403,7 +463,7 @@ def test_names_of_other_codemods_are_not_mistaken_for_what_was_written() -> None
         ("stricter-arguments", "0.8.0", "jnp.ones(2).sum(where=jnp.array([1, 0]))"),
         ("stricter-arguments", "0.6.0", "jnp.array_equal(x, None)"),
         ("stricter-arguments", "0.4.31", "jax.experimental.pallas.BlockSpec(lambda i: (i, 0), (8, 128))"),
-        ("callback-arguments", "0.4.27", "jax.debug.callback(lambda x: x.tofile('x'), x)"),
+        ("callback-arguments", "0.4.27", "jax.debug.callback(lambda x: x.tofile('x'), jnp.ones(2))"),
         ("none-in-trees", "0.4.34", "m = jax.tree_map(lambda p: None if p else p, a)\njax.tree_map(f, m, a)"),
         ("jaxpr-walks", "0.9.2", "def f(e): s, p = e.primitive.get_bind_params(e.params)"),
         ("printed-forms", "0.10.0", "str(d) == 'TFRT_CPU_0'"),
@@ -477,6 +537,16 @@ def test_only_programs_older_than_the_change_are_concerned(codemod: str, release
         ("stricter-arguments", "jax.sharding.Mesh(d, axis_names='xy')", 'jax.sharding.Mesh(d, axis_names=("x", "y"))'),
         ("stricter-arguments", "jax.dlpack.from_dlpack(t.to_dlpack(x))", "jax.dlpack.from_dlpack(x)"),
         ("stricter-arguments", "jnp.mean([f(i) for i in xs])", "jnp.mean(jnp.asarray([f(i) for i in xs]))"),
+        (
+            "callback-arguments",
+            "jax.debug.callback(lambda x, n: x.tofile(n), jnp.ones(2), n='x')",
+            "jax.debug.callback(lambda x, n: np.asarray(x).tofile(n), jnp.ones(2), n='x')",
+        ),
+        (
+            "shape-dtype-struct",
+            "0\nfor n in ns:\n    s = jax.eval_shape(f)\n    s.shape = (n,)\n    out.append(s)",
+            "0\nfor n in ns:\n    s = jax.eval_shape(f)\n    s = s.update(shape=(n,))\n    out.append(s)",
+        ),
     ],
 )
 def test_rewritten(codemod: str, before: str, after: str) -> None:
