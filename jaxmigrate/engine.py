@@ -21,7 +21,18 @@ from jaxmigrate.completeness import Circumstances, complete, youngest
 from jaxmigrate.document import Document, DocumentError
 from jaxmigrate.edits import EditError, Renderer, apply, swallow_blank_lines
 from jaxmigrate.gate import holds_word
-from jaxmigrate.imports import MovedName, MoveImport, Speller, chain, exported, is_used, line_end, line_start, local_name
+from jaxmigrate.imports import (
+    MovedName,
+    MoveImport,
+    Speller,
+    chain,
+    exported,
+    imported_name,
+    is_used,
+    line_end,
+    line_start,
+    local_name,
+)
 from jaxmigrate.model import (
     Applicability,
     Fact,
@@ -38,7 +49,8 @@ from jaxmigrate.model import (
 from jaxmigrate.names import NameError_, Source, SourceError, parse
 from jaxmigrate.registry import Pack, load
 from jaxmigrate.renames import Proposal
-from jaxmigrate.sites import Past, collect, guard, has_stand_in, imported_name
+from jaxmigrate.silences import still_fails
+from jaxmigrate.sites import Past, collect, guard, has_stand_in
 from jaxmigrate.suppression import is_suppressed, silenced, skips_file
 
 _MAX_ROUNDS = 25
@@ -468,7 +480,7 @@ class _Run:
             applicability = max(applicability, Applicability.REVIEW)
         if needs is not None and needs > self.settings.target:
             message += f" (needs JAX {needs}, newer than the target {self.settings.target})"
-        if proposal.severity is Severity.URGENT and outcome is Outcome.APPLIED:
+        if proposal.severity is Severity.URGENT and outcome is Outcome.APPLIED and not still_fails(source, proposal.node):
             message += " (this edit mends it)"
         assert self.original is not None
         first = min(splices, key=lambda s: s.start) if splices else None

@@ -248,9 +248,19 @@ class Speller:
                 return False
         if local in target.bindings:
             return True
-        if hasattr(builtins, local):
+        if hasattr(builtins, local) or (target is self.source.scope_root and self._may_be_starred(local, held)):
             return False
         return not any(self._is_captured(node, held, target) for node in self.source.by_id.get(local, ()))
+
+    def _may_be_starred(self, local: str, held: str) -> bool:
+        """Whether a star import may give another `local` here, or a new one would reach those who star-import this module."""
+        source = self.source
+        if held == held.partition(".")[0] or local in _ALIASES.get(held, ()):
+            return False  # the library itself, under the name by which everybody knows it
+        if "*" in source.index.consumed.get(source.module, ()) and "__all__" not in source.scope_root.bindings:
+            return True
+        given = (source.facts.history.members(source.absolute(s.module, s.level)) for s in source.stars)
+        return any(not members or local in members for members in given)
 
     def _is_captured(self, node: ast.Name, held: str, target: Scope) -> bool:
         """Whether a use, of a builtin or a star import or of a name from further out, would start to mean something else."""
@@ -441,6 +451,13 @@ def local_name(alias: ast.alias) -> str:
     return alias.asname or alias.name.partition(".")[0]
 
 
+def imported_name(source: Source, statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
+    """The qualified name that an import alias stands for, as written."""
+    if isinstance(statement, ast.Import):
+        return alias.name
+    return f"{source.absolute(statement.module, statement.level)}.{alias.name}"
+
+
 def exported(source: Source, name: str) -> bool:
     """Whether other modules may take `name` from this one."""
     if name in all_names(source):
@@ -508,23 +525,25 @@ def render_move(source: Source, change: MoveImport, newline: str) -> list[Splice
         return [Splice(start, end, _join(source, node, new, newline))]
     from jaxmigrate.cst import remove_from_import
 
+    fails = isinstance(source.parent(node), ast.Try) and any(source.is_dead(imported_name(source, node, a)) for a in rest)
     text = source.unix(start, end)
     gone_names = {(a.name, a.asname) for a in node.names if id(a) in gone}
     kept = remove_from_import(text, lambda n: (n.name.replace(" ", ""), n.asname) in gone_names)
-    return [Splice(start, end, _join(source, node, new, newline, kept.replace("\n", newline)))]
+    return [Splice(start, end, _join(source, node, new, newline, kept.replace("\n", newline), new_first=fails))]
 
 
-def _join(source: Source, node: ast.stmt, new: list[str], newline: str, kept: str = "") -> str:
-    """The statements that take the place of one, behind what is `kept` of it."""
+def _join(source: Source, node: ast.stmt, new: list[str], newline: str, kept: str = "", *, new_first: bool = False) -> str:
+    """The statements that take the place of one, behind what is `kept` of it, or before it where that fails."""
     start = source.span(node)[0]
     begin = line_start(source.utf8, start)
     indent = source.utf8[begin:start].decode("utf-8")
     first = [kept] if kept else []
     if indent.strip(" \t\x0c"):
-        return "; ".join([*first, *new])
+        return "; ".join([*new, *first] if new_first else [*first, *new])
     line = newline + indent.replace("\x0c", "")
     longest = (_LONGEST_AS_IT_WAS if node.lineno == node.end_lineno else _LONGEST) - len(indent)
-    return line.join([*first, *(_broken(statement, longest).replace("\n", line) for statement in new)])
+    lines = [_broken(statement, longest).replace("\n", line) for statement in new]
+    return line.join([*lines, *first] if new_first else [*first, *lines])
 
 
 def _broken(statement: str, longest: int) -> str:

@@ -317,10 +317,10 @@ def _collapse(
 
 
 def _may_shrink(source: Source, container: ast.Tuple | ast.List | ast.Set) -> bool:
-    """Whether nothing counts or indexes the elements: classes of isinstance, of ``type(x) in [...]``, a constant of one name."""
+    """Whether nothing counts or indexes the elements: classes of isinstance, of ``type(x) in [...]``, a constant for these."""
     parent = source.parent(container)
-    if isinstance(container, ast.Tuple) and isinstance(parent, ast.Assign):
-        return len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name) and not _is_counted(source, parent.targets[0])
+    if isinstance(parent, (ast.Assign, ast.AnnAssign)):
+        return isinstance(container, ast.Tuple) and _is_only_tested(source, container, set())
     if isinstance(container, ast.Tuple) and isinstance(parent, ast.Call):
         return values.role(source, container.elts[0]) in ("isinstance", "issubclass")
     if isinstance(parent, ast.ExceptHandler):
@@ -328,18 +328,34 @@ def _may_shrink(source: Source, container: ast.Tuple | ast.List | ast.Set) -> bo
     return isinstance(parent, ast.Compare) and values.role(source, container.elts[0]) == "type-compare"
 
 
-def _is_counted(source: Source, target: ast.Name) -> bool:
-    """Whether a tuple constant is used for more than a membership or class test somewhere in the file."""
-    for node in source.by_id.get(target.id, ()):
-        parent = source.parent(node)
-        if node is target or isinstance(parent, ast.Compare):
-            continue
-        if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id in ("isinstance", "issubclass"):
-            continue
-        if isinstance(parent, (ast.Tuple, ast.BinOp)):  # one of several tuples put together
-            continue
+_TESTS = ("isinstance", "issubclass")
+
+
+def _is_only_tested(source: Source, node: ast.expr, seen: set[str]) -> bool:
+    """Whether what holds a tuple is, as far as this file tells, asked for membership or class and for nothing else."""
+    parent = source.parent(node)
+    if isinstance(parent, ast.Compare):
+        return parent.left is not node and all(isinstance(op, (ast.In, ast.NotIn)) for op in parent.ops)
+    if isinstance(parent, ast.Call):
+        return isinstance(parent.func, ast.Name) and parent.func.id in _TESTS and node in parent.args[1:]
+    if isinstance(parent, ast.ExceptHandler):
         return True
-    return False
+    if isinstance(parent, (ast.Tuple, ast.BinOp, ast.IfExp)):  # one of several tuples put together
+        return _is_only_tested(source, parent, seen)
+    if isinstance(parent, ast.Assign):
+        return len(parent.targets) == 1 and _is_tested_by_name(source, parent.targets[0], seen)
+    return isinstance(parent, ast.AnnAssign) and _is_tested_by_name(source, parent.target, seen)
+
+
+def _is_tested_by_name(source: Source, target: ast.expr, seen: set[str]) -> bool:
+    """Whether every use of a name that holds a tuple is such a test, and there is one."""
+    if not isinstance(target, ast.Name) or source.scope(target).is_class or exported(source, target.id):
+        return False  # an attribute of a class, or what other modules read, is used out of sight
+    if target.id in seen:
+        return True
+    seen.add(target.id)
+    uses = [node for node in source.by_id.get(target.id, ()) if isinstance(node.ctx, ast.Load)]
+    return bool(uses) and all(_is_only_tested(source, node, seen) for node in uses)
 
 
 def _flat_container(source: Source, node: ast.expr) -> ast.expr | None:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from jaxmigrate.guards import is_empty, leaves
+from jaxmigrate.imports import imported_name
 from jaxmigrate.model import Severity
 from jaxmigrate.names import Source
 from jaxmigrate.renames import Proposal
@@ -106,6 +107,19 @@ def mark(source: Source, proposals: Sequence[Proposal]) -> None:
         )
 
 
+def still_fails(source: Source, node: ast.AST) -> bool:
+    """Whether the block of a ``try`` around an edit imports something that is gone for good: the edit alone mends nothing."""
+    guard = swallowed(source, node)
+    block = source.parent(guard) if isinstance(guard, ast.ExceptHandler) else guard
+    return any(lacks(source, s) for s in getattr(block, "body", ()) if isinstance(s, (ast.Import, ast.ImportFrom)))
+
+
+def lacks(source: Source, statement: ast.Import | ast.ImportFrom) -> bool:
+    """Whether an import takes a vanished name that has no other home."""
+    history, names = source.facts.history, (imported_name(source, statement, a) for a in statement.names if a.name != "*")
+    return any(source.is_dead(name) and ((advice := history.advice(name)) is None or advice.verb != "move") for name in names)
+
+
 def asks(call: ast.AST | None, name: ast.Constant) -> bool:
     """Whether a call asks by ``hasattr`` or ``getattr`` with a default for the attribute `name`."""
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args[1:2] != [name]:
@@ -115,9 +129,15 @@ def asks(call: ast.AST | None, name: ast.Constant) -> bool:
 
 def switches_off(source: Source, call: ast.Call) -> str:
     """What a question for a vanished name answers now, where there is nothing in its stead; empty where there may be."""
-    if len(call.args) == 3 and not is_empty(call.args[2]):
+    if len(call.args) == 2:
+        return answers(source, call, "False")
+    default = call.args[2]
+    if not is_empty(default):
         return ""  # what is there instead comes along
-    return answers(source, call, "False" if len(call.args) == 2 else source.segment(call.args[2]))
+    holds = isinstance(default, ast.Constant) and bool(
+        default.value
+    )  # what asks for it is on now, what asks for the opposite off
+    return answers(source, call, source.segment(default), negated=holds)
 
 
 def answers(source: Source, question: ast.expr, answer: str, *, negated: bool = False) -> str:

@@ -22,7 +22,7 @@ from jaxmigrate.codemod import (
     Unbindable,
 )
 from jaxmigrate.edits import Collapse
-from jaxmigrate.imports import MoveImport, exported, is_used, local_name
+from jaxmigrate.imports import MoveImport, exported, imported_name, is_used, local_name
 from jaxmigrate.model import Applicability, Settings, Version
 from jaxmigrate.names import Resolved, Scope, Source
 from jaxmigrate.renames import Proposal
@@ -297,10 +297,3 @@ def _stars(source: Source, codemods: list[Codemod], owners: dict[str, Codemod]) 
             if any(source.lookup(leaf, source.scope(n))[1] is None for n in source.by_id.get(leaf, ())):
                 message = f"{leaf} came from this star import, and {name} is gone; import its successor by name"
                 yield Proposal(codemod.name, statement, message, Applicability.MANUAL, (), name)
-
-
-def imported_name(source: Source, statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
-    """The qualified name that an import alias stands for, as written."""
-    if isinstance(statement, ast.Import):
-        return alias.name
-    return f"{source.absolute(statement.module, statement.level)}.{alias.name}"

@@ -156,13 +156,31 @@ CASES = {
     "isinstance_tuple_collapses": ("import jax\nimport jax.numpy as jnp\nisinstance(x, (jnp.DeviceArray, jax.Array))\nu = jnp.a\n",
                                    "import jax\nimport jax.numpy as jnp\nisinstance(x, jax.Array)\nu = jnp.a\n"),
     "tuple_keeps_others_and_their_comments": (
-        "import jax\nfrom jax.interpreters import xla\nT = (\n    xla.DeviceArray,  # a\n    int,  # b\n    xla.Buffer,  # c\n)\n",
-        "import jax\nT = (\n    jax.Array,  # a\n    int,  # b\n)\n"),
+        "import jax\nfrom jax.interpreters import xla\nT = (\n    xla.DeviceArray,  # a\n    int,  # b\n    xla.Buffer,  # c\n)\nisinstance(x, T)\n",
+        "import jax\nT = (\n    jax.Array,  # a\n    int,  # b\n)\nisinstance(x, T)\n"),
     "import_list_keeps_the_comment_of_the_new_last_name": (
         "import jax\nfrom jax.interpreters.xla import (\n    foo,  # foo\n    DeviceArray,\n)\nx: DeviceArray = foo\n",
         "import jax\nfrom jax.interpreters.xla import (\n    foo,  # foo\n)\nx: jax.Array = foo\n"),
-    "one_tuple_constant_stays_a_tuple": ("import jax\nfrom jax.interpreters import xla\nT = (xla.DeviceArray, xla.Buffer)\n",
-                                         "import jax\nT = (jax.Array,)\n"),
+    "one_tuple_constant_stays_a_tuple": ("import jax\nfrom jax.interpreters import xla\nT = (xla.DeviceArray, xla.Buffer)\nisinstance(x, T)\n",
+                                         "import jax\nT = (jax.Array,)\nisinstance(x, T)\n"),
+    "tuple_that_is_unpacked_keeps_its_length": (
+        "import jax\nfrom jax.interpreters import xla\npair = xla.DeviceArray, jax.Array\nold, new = pair\n",
+        "import jax\npair = jax.Array, jax.Array\nold, new = pair\n"),
+    "tuple_of_no_use_here_keeps_its_length": (
+        "import jax\nfrom jax.interpreters import xla\npair = xla.DeviceArray, jax.Array\n",
+        "import jax\npair = jax.Array, jax.Array\n"),
+    "tuple_of_a_class_keeps_its_length": (
+        "import jax\nfrom jax.interpreters import xla\nclass A:\n    maps = xla.DeviceArray, jax.Array\n    def f(self):\n        old, new = self.maps\n",
+        "import jax\nclass A:\n    maps = jax.Array, jax.Array\n    def f(self):\n        old, new = self.maps\n"),
+    "tuple_added_to_one_that_is_counted_keeps_its_length": (
+        "import jax\nfrom jax.interpreters import xla\nA = (xla.DeviceArray, jax.Array)\nB = A + (int,)\na, b, c = B\n",
+        "import jax\nA = (jax.Array, jax.Array)\nB = A + (int,)\na, b, c = B\n"),
+    "exported_tuple_keeps_its_length": (
+        "import jax\nfrom jax.interpreters import xla\n__all__ = ['A']\nA = (xla.DeviceArray, jax.Array)\nf in A\n",
+        "import jax\n__all__ = ['A']\nA = (jax.Array, jax.Array)\nf in A\n"),
+    "tuple_added_to_one_for_isinstance_collapses": (
+        "import jax\nfrom jax.interpreters import xla\nA = (xla.DeviceArray, jax.Array)\nB = A + (int,)\nisinstance(x, B)\n",
+        "import jax\nA = (jax.Array,)\nB = A + (int,)\nisinstance(x, B)\n"),
     "union_collapses": (
         "import jax\nimport jax.numpy as jnp\nfrom typing import Union\nA = Union[jnp.ndarray, jnp.DeviceArray, int]\nB = Union[jnp.DeviceArray, jnp.ndarray]\n",
         "import jax\nimport jax.numpy as jnp\nfrom typing import Union\nA = Union[jnp.ndarray, int]\nB = jnp.ndarray\n"),

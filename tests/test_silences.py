@@ -30,6 +30,7 @@ OFF = {
     "hasattr_if_expression": "import jax\nx = jax.core.unitvar if hasattr(jax.core, 'unitvar') else None\n",
     "hasattr_to_go_away": "import jax\ndef f():\n    if not hasattr(jax.core, 'unitvar'):\n        return\n    g()\n",
     "getattr_class": "import jax\nisinstance(x, getattr(jax.core, 'unitvar', ()))\n",
+    "getattr_true_negated": "import jax\nif not getattr(jax.core, 'unitvar', True):\n    f()\n",
     "getattr_none": "import jax\nu = getattr(jax.core, 'unitvar', None)\nif u is not None:\n    u()\n",
     "skipped_test": "import jax, unittest\n@unittest.skipIf(not hasattr(jax.core, 'unitvar'), '')\ndef test(): ...\n",
     "importorskip": "import pytest\npytest.importorskip('jax.interpreters.masking')\n",
@@ -65,6 +66,8 @@ ANOTHER_WAY = {
     "hasattr_of_a_value": "import jax\nif hasattr(x, 'unitvar'):\n    x.unitvar\n",
     "hasattr_asserted": "import jax\nassert hasattr(jax.core, 'unitvar')\n",
     "getattr_or": "import jax\nu = getattr(jax.core, 'unitvar', None) or g\n",
+    "getattr_true_is_on": "import jax\nif getattr(jax.core, 'unitvar', True):\n    f()\n",
+    "getattr_true_else": "import jax\nif getattr(jax.core, 'unitvar', True):\n    f()\nelse:\n    g()\n",
     "getattr_default": "import jax\nu = getattr(jax.core, 'unitvar', g)\n",
     "getattr_if_else": "import jax\nu = getattr(jax.core, 'unitvar', None)\nif u is None:\n    u = g\n",
     "behind_a_living_name": "import jax\nif hasattr(jax.dtypes, 'prng_key'):\n    a()\nelif hasattr(jax.random, 'PRNGKeyArray'):\n    b()\n",
@@ -87,6 +90,15 @@ def test_an_edit_that_mends_it_says_so_and_does_not_count() -> None:
     assert "the except clause in line 4" in finding.message
     assert finding.message.endswith("(this edit mends it)")
     assert not finding.outstanding
+
+
+def test_an_edit_beside_a_name_that_is_gone_for_good_does_not_claim_to_mend_it() -> None:
+    source = "try:\n    from jax.core import NamedShape, Jaxpr as _Jaxpr\nexcept ImportError:\n    NamedShape = None\n"
+    result = run(f"{source}print(NamedShape, _Jaxpr)\n")
+    assert (
+        b"import Jaxpr as _Jaxpr\n    from jax.core import NamedShape\n" in result.after
+    )  # what lives is there before the rest fails
+    assert not [f for f in result.findings if "mends" in f.message]  # still_gone_beside it
 
 
 def test_the_use_behind_the_dead_test_is_left_alone() -> None:
