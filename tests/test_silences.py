@@ -67,7 +67,7 @@ ANOTHER_WAY = {
     "hasattr_asserted": "import jax\nassert hasattr(jax.core, 'unitvar')\n",
     "getattr_or": "import jax\nu = getattr(jax.core, 'unitvar', None) or g\n",
     "getattr_true_is_on": "import jax\nif getattr(jax.core, 'unitvar', True):\n    f()\n",
-    "getattr_true_else": "import jax\nif getattr(jax.core, 'unitvar', True):\n    f()\nelse:\n    g()\n",
+    "getattr_true_else": "import jax\nif getattr(jax.core, 'unitvar', True):\n    x = 1\nelse:\n    x = 2\n",
     "getattr_default": "import jax\nu = getattr(jax.core, 'unitvar', g)\n",
     "getattr_if_else": "import jax\nu = getattr(jax.core, 'unitvar', None)\nif u is None:\n    u = g\n",
     "behind_a_living_name": "import jax\nif hasattr(jax.dtypes, 'prng_key'):\n    a()\nelif hasattr(jax.random, 'PRNGKeyArray'):\n    b()\n",
