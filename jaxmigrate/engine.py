@@ -12,7 +12,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from jaxmigrate import codemod as api
@@ -26,6 +26,7 @@ from jaxmigrate.imports import (
     MoveImport,
     Speller,
     chain,
+    commented,
     exported,
     imported_name,
     is_used,
@@ -371,8 +372,38 @@ class _Run:
             moved = tuple(self.bare_root(source, statement, a) for a in drop)
             change = MoveImport(statement, tuple(m for m in moved if m is not None), names)
             if not _overlap(splices, found := renderer.render(change)):
-                splices += found
+                splices += self.with_comments(source, statement, drop, found)
         return swallow_blank_lines(source.utf8, splices)
+
+    def with_comments(
+        self, source: Source, statement: ast.Import | ast.ImportFrom, drop: list[ast.alias], splices: list[Splice]
+    ) -> list[Splice]:
+        """The comments of names that go: with the successor where it stands in the same list, else told of in a finding."""
+        for offset, text in source.comments.items():
+            gone = next((s for s in splices if s.start <= offset < s.end), None)
+            if gone is None or _PRAGMA.match(text) or text in "".join(s.text for s in splices):
+                continue
+            line = source.utf8.count(b"\n", 0, offset) + 1
+            alias = next((a for a in drop if a.end_lineno == line), drop[-1])
+            qualified = imported_name(source, statement, alias)
+            advice = self.pack.facts.history.advice(qualified)
+            successor = advice.at(self.settings.target) if advice is not None else None
+            kept = commented(gone.text, successor.name.rpartition(".")[2], text) if successor is not None else None
+            if kept is not None:
+                splices = [Splice(s.start, s.end, kept) if s is gone else s for s in splices]
+            else:
+                self.confess(qualified, text)
+        return splices
+
+    def confess(self, qualified: str, comment: str) -> None:
+        """Say with the edit that took a name's last use away that a comment goes with its import."""
+        applied = [f for f in self.findings if f.outcome is Outcome.APPLIED]
+        own = [f for f in applied if f"{f.symbol}.".startswith(f"{qualified}.")]
+        for old in (own or applied)[:1]:
+            new = replace(old, message=f"{old.message}; a comment goes with it: {comment}")
+            self.findings[self.findings.index(old)] = new
+            if old in self.places:
+                self.places[new] = self.places.pop(old)
 
     def merged(self, source: Source) -> list[Splice]:
         """Join the ``from`` imports of one module that stand side by side since names were moved to it."""
@@ -552,6 +583,8 @@ class _Shift:
         return offset + self.shifts[index + 1]
 
 
+_PRAGMA = re.compile(r"#\s*(?:noqa|type:|pylint|isort|fmt|nosec|ruff|flake8|pyright|mypy|pytype|yapf|pragma)", re.IGNORECASE)
+"""Comments for a tool that checks the very line."""
 _DEEP = re.compile(r"\{\w+\.\w+\.\w")
 
 

@@ -532,6 +532,17 @@ def render_move(source: Source, change: MoveImport, newline: str) -> list[Splice
     return [Splice(start, end, _join(source, node, new, newline, kept.replace("\n", newline), new_first=fails))]
 
 
+def commented(text: str, name: str, comment: str) -> str | None:
+    """An import list with a comment behind a name that has a line to itself; None if that has one, or no such line."""
+    lines = text.splitlines(keepends=True)
+    for number, line in enumerate(lines):
+        bare = line.rstrip("\r\n")
+        if bare.strip().rstrip(",") == name:
+            lines[number] = f"{bare}  {comment}{line[len(bare) :]}"
+            return "".join(lines)
+    return None
+
+
 def _join(source: Source, node: ast.stmt, new: list[str], newline: str, kept: str = "", *, new_first: bool = False) -> str:
     """The statements that take the place of one, behind what is `kept` of it, or before it where that fails."""
     start = source.span(node)[0]

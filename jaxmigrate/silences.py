@@ -134,9 +134,9 @@ def switches_off(source: Source, call: ast.Call) -> str:
     default = call.args[2]
     if not is_empty(default):
         return ""  # what is there instead comes along
-    holds = isinstance(default, ast.Constant) and bool(
-        default.value
-    )  # what asks for it is on now, what asks for the opposite off
+    holds = isinstance(default, ast.Constant) and bool(default.value)
+    if holds and not _tested(source, call)[1]:
+        return ""  # what asks for it is switched on
     return answers(source, call, source.segment(default), negated=holds)
 
 

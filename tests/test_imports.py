@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jaxmigrate.testing import rewritten
+from jaxmigrate.testing import rewritten, run
 
 INSIDE = {
     "function": (
@@ -57,3 +57,39 @@ INSIDE = {
 @pytest.mark.parametrize(("before", "after"), INSIDE.values(), ids=INSIDE)
 def test_an_import_inside_a_function(before: str, after: str) -> None:
     rewritten(before, after)
+
+
+def test_the_comment_of_a_name_goes_to_its_successor_in_the_same_list() -> None:
+    before = "from jax.numpy import (\n    add,\n    product,  # the product\n    zeros,\n)\nproduct(add, zeros)\n"
+    result = run(before)
+    assert result.after.decode() == before.replace("product,", "prod,").replace("product(add", "prod(add")
+    assert not [f for f in result.findings if "comment" in f.message]
+
+
+@pytest.mark.parametrize(
+    ("source", "symbol"),
+    [
+        (
+            "from jax import (\n    grad,\n    tree_multimap,  # why\n    vmap,\n)\ntree_multimap(grad, vmap)\n",
+            "jax.tree_multimap",
+        ),
+        (
+            "from jax.experimental import (\n    stax,\n    maps,  # why\n)\nmaps.Mesh(stax)\n",
+            "jax.experimental.maps.Mesh",
+        ),
+        ("from jax.numpy import alltrue  # why\nalltrue(x)\n", "jax.numpy.alltrue"),
+    ],
+    ids=["name", "module", "whole statement"],
+)
+def test_a_comment_that_goes_with_an_import_is_told_of(source: str, symbol: str) -> None:
+    result = run(source)
+    assert b"why" not in result.after
+    (told,) = [f for f in result.findings if f.message.endswith("a comment goes with it: # why")]
+    assert told.symbol == symbol
+
+
+@pytest.mark.parametrize("pragma", ["noqa: F401", "type: ignore", "pylint: disable=C", "isort:skip"])
+def test_a_pragma_goes_with_its_import_without_a_word(pragma: str) -> None:
+    result = run(f"from jax.numpy import alltrue  # {pragma}\nalltrue(x)\n")
+    assert pragma.encode() not in result.after
+    assert not [f for f in result.findings if "comment" in f.message]
