@@ -15,11 +15,12 @@ from jaxmigrate import guards, roundabout, silences
 from jaxmigrate.codemod import Codemod
 from jaxmigrate.fates import Fate, Verdict, judge
 from jaxmigrate.history import Advice, History
-from jaxmigrate.imports import MoveImport, chain, exported, is_used, local_name
+from jaxmigrate.imports import MoveImport, chain, exported, imported_name, is_used, local_name
 from jaxmigrate.model import Applicability, Severity, Version
 from jaxmigrate.names import Binding, Resolved, Source
 from jaxmigrate.renames import Proposal
-from jaxmigrate.sites import has_stand_in, imported_name
+from jaxmigrate.scan import last_part
+from jaxmigrate.sites import has_stand_in
 
 REMOVED, DEPRECATED, UNKNOWN = "removed-names", "deprecated-names", "unknown-names"
 """The codemods under whose names this is reported; without them, it is not."""
@@ -27,6 +28,10 @@ _OF = {Fate.GONE: REMOVED, Fate.PRIVATE: REMOVED, Fate.NEWER: REMOVED, Fate.DEPR
 _MODULE_BY_PATH = ("import_module", "__import__", "importorskip", "find_spec")
 _BY_PATH = (*_MODULE_BY_PATH, "patch", "setattr", "delattr", "locate", "resolve_name")
 """Callees that look an object up by a dotted path."""
+OBJECTS = ("jax.Array", "jax.ShapeDtypeStruct", "jax.core.ShapedArray", "jax.sharding.NamedSharding", "jax.interpreters.ad.Zero")
+"""Classes of which lost members are looked for in their objects too, not only in the class itself."""
+_TELLING = {"isinstance", "hasattr", "type", "callable", "getattr"}
+"""Builtins by which code tells what a value is."""
 _LINES = 8
 """Lines of uses that a finding at an import names."""
 _CHOICES = 3
@@ -54,6 +59,7 @@ def complete(
     look = _Look(source, source.facts.history, circumstances, _Covered(source, found))
     proposals = [*look.imports(), *look.stars()]
     proposals += [*look.chains(proposals), *look.strings(), *look.indirect(), *look.keywords(), *look.options()]
+    proposals += look.members()
     return [p for p in proposals if p.codemod in chosen and not _is_ignored(p.symbol, source.facts.history, circumstances)]
 
 
@@ -479,6 +485,63 @@ class _Look:
             advice = _advised(self.history.advices.get(symbol), self.target)
             yield Proposal(REMOVED, keyword, message + advice, Applicability.MANUAL, (), symbol)
 
+    def members(self) -> Iterator[Proposal]:
+        """Members that a living class has lost: read of the class itself, or of what is known to be an object of it."""
+        patched = self._patched()
+        for qualified, uses in self.source.meanings().items():
+            owner, _, name = qualified.rpartition(".")
+            kind = self.source.facts.canonical(owner)
+            if name in self.history.members_gone and f"{kind}.{name}" not in patched:
+                for node, _ in uses:
+                    yield from self._member(node, kind)
+        for name in sorted(self.history.members_gone.keys() & self.source.by_attribute.keys()):
+            kinds = [k for k in OBJECTS if k in self.history.members_gone[name] and f"{k}.{name}" not in patched]
+            for node in self.source.by_attribute[name] if kinds else ():
+                known = self.source.infer(node.value) if self.source.resolve(node) is None else None
+                if known in kinds and not self._is_told_apart(node.value, known):
+                    yield from self._member(node, known)
+
+    def _member(self, node: ast.expr, kind: str) -> Iterator[Proposal]:
+        if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load) or not self._is_living(kind):
+            return
+        entry = self.history.members_gone[node.attr].get(kind)
+        around = self.source.parent(node)
+        if entry is None or self.covered.node(node, *([around] if around is not None else ())):
+            return
+        message = f"{entry.symbol} is gone, JAX {entry.last} was the last with it"
+        advice = _advised(self.history.advices.get(entry.symbol), self.target)
+        found = Proposal(REMOVED, node, message + advice, Applicability.MANUAL, (), entry.symbol)
+        found.guard = "the except clause is for a JAX without it" if self._is_caught(node) else ""
+        yield found
+
+    def _is_caught(self, node: ast.expr) -> bool:
+        child: ast.AST = node
+        for ancestor in self.source.ancestors(node):
+            if isinstance(ancestor, ast.Try) and child in ancestor.body and any(map(_catches_absence, ancestor.handlers)):
+                return True
+            child = ancestor
+        return False
+
+    def _is_living(self, kind: str) -> bool:
+        entry = self.history.entry(kind)
+        return entry is not None and entry.alive and "class" in entry.kinds
+
+    def _is_told_apart(self, value: ast.expr, kind: str) -> bool:
+        """Whether the code around asks what a value is: then it may be something else than it is said to be."""
+        function = self.source.function(value)
+        wanted = ast.dump(value)
+        for test in ast.walk(function or self.source.tree) if _TELLING & self.source.by_id.keys() else ():
+            asks = isinstance(test, ast.Call) and getattr(test.func, "id", "") in _TELLING
+            if asks and isinstance(test, ast.Call) and test.args and ast.dump(test.args[0]) == wanted:
+                if self._names(test.args[1:2], kind):
+                    continue
+                return True
+        return False
+
+    def _names(self, classes: Sequence[ast.expr], kind: str) -> bool:
+        """Whether a test asks for nothing but that very class."""
+        return any(self.source.facts.canonical(self.source.resolve(c) or "") == kind for c in classes)
+
     def options(self) -> Iterator[Proposal]:
         """Options that are read: ``jax.config.jax_gone``, ``config.read("jax_gone")``, ``FLAGS.jax_gone`` of absl."""
         for node, option, of_absl in roundabout.options(self.source):
@@ -560,6 +623,12 @@ class _Look:
         near = [f"{parent}.{n}" for n in living if n.lower() == name.lower()] or self.history.elsewhere(name)
         near = near or [f"{parent}.{n}" for n in get_close_matches(name, living, 1, 0.75)]
         return f", did you mean {' or '.join(near)}?" if 0 < len(near) <= _CHOICES else ""
+
+
+def _catches_absence(handler: ast.ExceptHandler) -> bool:
+    """Whether it runs where an object has no such member."""
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type] if handler.type is not None else []
+    return not kinds or any(last_part(k) in ("AttributeError", "Exception", "BaseException") for k in kinds)
 
 
 def _advised(advice: Advice | None, target: Version, of: str = "it") -> str:

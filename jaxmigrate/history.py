@@ -147,6 +147,17 @@ class History:
         """The members that a class lost or deprecated."""
         return self.section(_OF_CLASS + name)
 
+    @cached_property
+    def members_gone(self) -> dict[str, dict[str, Entry]]:
+        """Member -> class -> its life there, for all members that a class of some release had and the newest lacks."""
+        found: dict[str, dict[str, Entry]] = {}
+        for section in self._sections:
+            if section.startswith(_OF_CLASS):
+                for name, entry in self.section(section).items():
+                    if not entry.alive:
+                        found.setdefault(name, {})[section.removeprefix(_OF_CLASS)] = entry
+        return found
+
     def lost_parameters(self, function: str) -> Mapping[str, Entry]:
         """The parameters that a function lost or deprecated."""
         return self.section(_OF_FUNCTION + function)

@@ -77,6 +77,11 @@ class Table:
         self.methods = {name: frozenset(arguments) for name, *arguments in self._lines("methods")}
         """The same for attributes that are called."""
 
+    @functools.cached_property
+    def members(self) -> frozenset[str]:
+        """Attributes of values that some class has lost."""
+        return frozenset(self._sections["members"].split())
+
     def _lines(self, section: str) -> Iterator[list[str]]:
         return (line.split() for line in self._sections[section].splitlines() if line)
 
@@ -250,6 +255,8 @@ class _Seen:
         """What ``from`` imports name."""
         self.chains: set[tuple[str, tuple[str, ...]]] = set()
         self.attributes: set[str] = set()
+        self.loose: set[str] = set()
+        """Attributes of what is no name."""
         self.calls: list[_Called] = []
         self.strings: list[str] = []
         self.keywords: set[str] = set()
@@ -277,6 +284,8 @@ class _Seen:
                     self.chains.add((base.id, rest))
                 else:
                     stack.append(base)
+                    if base.__class__ is not ast.Constant:
+                        self.loose.update(rest)
                 continue
             if kind is ast.Constant:
                 if node.value.__class__ is str:  # type: ignore[attr-defined]
@@ -407,6 +416,7 @@ class _Judge:
             and self._imports()
             and self._aliases()
             and all(self._means_nothing(base, rest) for base, rest in self.seen.chains)
+            and self._members()
             and self._calls()
             and all(map(self._string, self.seen.strings))
             and not self._goes_roundabout()
@@ -472,6 +482,16 @@ class _Judge:
         """Whether a codemod may speak of this very name; what comes through other modules needs no word in this file."""
         owners = self.known.loud.get(name)
         return owners is not None and (bool(self.exports) or ALL in owners or not owners.isdisjoint(self.present))
+
+    def _members(self) -> bool:
+        """Whether no value (a name that is not merely an imported module) is asked for what some class has lost."""
+        members = self.known.members
+        if not members.isdisjoint(self.seen.loose):
+            return False
+        assigned = {name for name, _, _ in self.seen.aliases}
+        return not any(
+            not members.isdisjoint(rest) and (base not in self.meanings or base in assigned) for base, rest in self.seen.chains
+        )
 
     def _calls(self) -> bool:
         return not any(

@@ -416,3 +416,82 @@ def test_a_living_module_that_is_imported_under_a_guard_guards_none_of_its_membe
         [finding] = result.findings
         assert finding.outcome is Outcome.MANUAL
         assert "np is jax.numpy or what another import gives" in finding.message
+
+
+MEMBERS_LEFT_ALONE = {
+    "of_an_unknown_value": "import jax\ndef f(x): return x.split(2), x.tile(2), x.broadcast((2,))\n",
+    "of_text": "import jax.numpy as jnp\nline = 'a b'\nline.split(2)\n','.join(line).split(1)\n",
+    "of_an_array_of_numpy": "import jax, numpy as np\nx = np.ones(4)\nx.tile\ny = np.asarray(jax.numpy.ones(4))\ny.tile\n",
+    "of_what_the_array_was_before": "import jax.numpy as jnp\nx = jnp.ones(4)\nx = 'a b'\nx.split(' ')\n",
+    "of_own_class": "import jax\nclass Box:\n    def split(self, n): ...\nBox().split(2)\n",
+    "of_own_attribute": "import jax.numpy as jnp\nclass Box:\n    def __init__(self, x): self.x = x\n    def f(self): return self.x.split(2)\n",
+    "of_a_function": "import jax, jax.numpy as jnp\njax.random.split(key, 2), jnp.tile(x, 2), jnp.split(x, 2), jax.lax.broadcast(x, (2,))\n",
+    "where_the_type_is_asked": "import jax\ndef f(x: jax.Array):\n    if isinstance(x, (str, bytes)): return x.split(2)\n",
+    "where_the_member_is_asked_for": "import jax.numpy as jnp\nx = jnp.ones(4)\ny = x.split(2) if hasattr(x, 'split') else jnp.split(x, 2)\n",
+    "where_its_absence_is_caught": "import jax.numpy as jnp\nx = jnp.ones(4)\ntry:\n    x.split(2)\nexcept AttributeError:\n    jnp.split(x, 2)\n",
+    "that_the_file_puts_there": "import jax\njax.Array.split = split\ndef f(x: jax.Array): return x.split(2)\n",
+    "that_is_set": "import jax\nfrom jax.interpreters import ad\nad.Zero.from_value = f\n",
+    "that_is_there": "import jax\nfrom jax.interpreters import ad\nad.Zero.instantiate, jax.Array.at\njax.numpy.ones(4).repeat(2)\n",
+    "of_a_field_of_the_class": "from jax.sharding import Mesh\ndef f(mesh: Mesh): return mesh.size, mesh.axis_types\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("source", MEMBERS_LEFT_ALONE.values(), ids=MEMBERS_LEFT_ALONE)
+def test_no_member_is_taken_for_one_that_is_gone(source: str) -> None:
+    assert not said(source)
+
+
+MEMBERS_GONE = {
+    "of_a_result": ("import jax.numpy as jnp\nx = jnp.ones(4)\nx.split(2)\njnp.ones(4).tile(2)\n", ["Array.split", "Array.tile"]),
+    "of_an_annotated_value": ("import jax\ndef f(z: jax.Array):\n    return z.broadcast_in_dim((2,), (0,))\n", ["broadcast_in_dim"]),
+    "passed_on": ("import jax.numpy as jnp\nx = jnp.ones(4)\nf(x.broadcast)\n", ["jax.Array.broadcast"]),
+    "of_the_class": ("import jax\njax.Array.split\n", ["jax.Array.split"]),
+    "of_another_class": (
+        "from jax.interpreters import ad\nad.Zero.from_value(x), ad.Zero.from_primal_value(x)\n",
+        ["Zero.from_value", "Zero.from_primal_value"],
+    ),
+    "of_a_class_by_its_import": ("from jax.core import Trace\nclass T(Trace): lift = Trace.pure\n", ["jax.core.Trace.pure"]),
+    "of_an_abstract_value": (
+        "from jax import core\na = core.ShapedArray((3,), t)\na.named_shape, core.ShapedArray((3,), t).strip_named_shape()\n",
+        ["named_shape", "strip_named_shape"],
+    ),
+    "where_the_very_type_is_asked": (
+        "import jax\ndef f(x: jax.Array):\n    assert isinstance(x, jax.Array)\n    return x.split(2)\n",
+        ["Array.split"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("source", "expected"), MEMBERS_GONE.values(), ids=MEMBERS_GONE)
+def test_members_that_a_living_class_lost_are_reported(source: str, expected: list[str]) -> None:
+    found = said(source)
+    assert [f.codemod for f in found] == ["removed-names"] * len(expected)
+    for name in expected:
+        assert any(f"{name} is gone" in f.message for f in found), found
+
+
+def test_a_lost_member_that_another_codemod_deals_with_is_said_once() -> None:
+    found = run("import jax.numpy as jnp\nx = jnp.ones(4)\nf(x.to_py)\n").findings
+    assert [f.codemod for f in found] == ["array-attributes"]
+
+
+def test_the_objects_of_today_lack_what_is_said_to_be_gone() -> None:
+    jax = pytest.importorskip("jax", minversion="0.11")
+    from jax.interpreters import ad
+
+    from jaxmigrate.completeness import OBJECTS
+    from jaxmigrate.registry import history
+
+    array = jax.numpy.ones(3)
+    mesh = jax.sharding.Mesh(jax.devices()[:1], ("x",))
+    objects = (
+        array,
+        jax.ShapeDtypeStruct((3,), "float32"),
+        jax.typeof(array),
+        jax.sharding.NamedSharding(mesh, jax.P()),
+        ad.Zero(jax.typeof(array)),
+    )
+    gone = {kind: [name for name, owners in history().members_gone.items() if kind in owners] for kind in OBJECTS}
+    assert all(gone.values())
+    for kind, made in zip(OBJECTS, objects, strict=True):
+        assert not [name for name in gone[kind] if hasattr(made, name)]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from jaxmigrate.codemod import Codemod, Handler
+from jaxmigrate.completeness import OBJECTS
 from jaxmigrate.fates import judge
 from jaxmigrate.history import Entry, History
 from jaxmigrate.quiet import ALL, ALWAYS, ASKED, FILE, MODULE, OBJECT, WITH, Table
@@ -37,6 +38,9 @@ def text() -> str:
         "calls": _listed(looked.calls),
         "methods": _listed(looked.methods),
         "asked": "\n".join(asked),
+        "members": "\n".join(
+            sorted(name for name, owners in history.members_gone.items() if not owners.keys().isdisjoint(OBJECTS))
+        ),
     }
     return head + "".join(f"[{section}]\n{body}\n" for section, body in sections.items()) + names
 
@@ -68,6 +72,8 @@ class _Looked:
                     self.loud.setdefault(f"absl.flags.FLAGS.{name}", set()).add(ALL)
         for name in ("jax.config.read", "jax.config.values"):
             self.loud.setdefault(name, set()).add(ALL)
+        for owner, name in ((o, n) for n, owners in history.members_gone.items() for o in owners):
+            self.loud.setdefault(f"{owner}.{name}", set()).add(ALL)
         for section in history.all_sections():
             function = section.removeprefix(_LOST)
             lost = [name for name, entry in history.section(section).items() if not entry.alive] if function != section else []
