@@ -9,6 +9,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from jaxmigrate.codemod import REVIEW, SAFE, CallSite, Codemod, NameSite, Reports, Rewrite
+from jaxmigrate.imports import exported
 from jaxmigrate.registry import history
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ def _takes_its_place(site: NameSite) -> bool:
     bound = site.source.scope_root.bindings
     if not isinstance(site.node, ast.Name) or site.node.id != "tree_multimap" or {"jax", "tree_map"} & bound.keys():
         return False
+    if exported(site.source, "tree_multimap"):
+        return False  # the name stays for those who take it from here
     return len(bound.get("tree_multimap", ())) <= 1  # else another arm gives the name too, and it stays
 
 

@@ -197,6 +197,6 @@ class ProjectIndex:
     exports: dict[str, dict[str, str]] = field(default_factory=dict)
     """Module name -> public name -> qualified name of the JAX object it is bound to."""
     consumed: dict[str, frozenset[str]] = field(default_factory=dict)
-    """Module name -> names that other modules of the tree import from it."""
+    """Module name -> names that other modules of the tree import from it; ``*`` among them where one takes all."""
     patched: frozenset[str] = frozenset()
     """Names of the library to which some module of the tree assigns."""

@@ -30,6 +30,10 @@ _BOUND = re.compile(
     re.MULTILINE,
 )
 _PATCH = re.compile(rb"^[ \t]*([A-Za-z_]\w*)((?:\.\w+)+)[ \t]*=(?!=)|\bsetattr\(\s*([\w.]+)\s*,\s*['\"](\w+)['\"]", re.MULTILINE)
+_ALL = re.compile(rb"import[ \t]*\*")
+_LOADS = re.compile(rb"patch|setattr|import_module|__import__|sys\.modules|resolve_name|locate")
+"""What reaches a module, or a member of one, by a path in a string."""
+_DOTTED = re.compile(rb"""['"]([A-Za-z_]\w*(?:\.\w+)*)['"]""")
 _WORD = re.compile(rb"\w+")
 _COMMENT = re.compile(rb"#[^\n]*")
 _NEVER_OURS = sys.stdlib_module_names | {"jax", "jaxlib", "numpy", "scipy"}
@@ -124,6 +128,8 @@ class Indexer:
         """Module -> what it takes from others at its top level: local name, their module, their name."""
         self._taken: set[_Taken] = set()
         self._aliases: dict[tuple[str, str], list[str]] = {}
+        self._loading: list[str] = []
+        """Files that may reach modules by a path in a string."""
         self._followed: set[str] = set()
         self._patched: set[str] = set()
         """Names of the library that some module assigns."""
@@ -163,6 +169,8 @@ class Indexer:
                     self._taken.add(_Taken(item.module, item.name))
                 if item.name != "*":
                     self._aliases.setdefault((item.local or item.module, item.qualified), []).append(path)
+        if _LOADS.search(data):
+            self._loading.append(path)
         return imports
 
     def follow(self, path: str, data: bytes) -> None:
@@ -244,6 +252,10 @@ class Indexer:
     def _may_take(self, data: bytes) -> bool:
         """Whether the file may take a name that may be migrated; cheap, since it is asked of whole projects."""
         sources = self._wanted.keys() & _imported_words(data)
+        if sources and _ALL.search(data):
+            return True
+        if _LOADS.search(data):
+            sources |= self._wanted.keys() & {word for path in _DOTTED.findall(data) for word in path.split(b".")}
         return any(name in data for source in sources for name in self._wanted[source])
 
     def _takes(self, path: str, data: bytes) -> bool:
@@ -253,9 +265,17 @@ class Indexer:
             if item.name in names or (item.name == "*" and names):
                 return True
             local = item.local or item.module
-            if any(_bytes(f"{local}.{name}") in data for name in self._legacy_of(item.qualified)):
+            if any(_reads(data, local, name) for name in self._legacy_of(item.qualified)):
                 return True
-        return False
+        return any(_bytes(name) in data for module in self._named_in(data) for name in self._legacy_of(module))
+
+    def _named_in(self, data: bytes) -> Iterator[str]:
+        """Modules of the tree whose path stands in a string, alone or before the name of a member."""
+        for path in dict.fromkeys(_DOTTED.findall(data)):
+            text = path.decode("utf-8", "replace")
+            yield from (
+                name for name in (text, text.rpartition(".")[0]) if _root(text) not in _NEVER_OURS and self._modules(name)
+            )
 
     def finish(self) -> ProjectIndex:
         """The index of everything that was added."""
@@ -271,17 +291,20 @@ class Indexer:
         for taken in self._taken:
             for module in self._modules(taken.module):
                 all_names = {*exports.get(module, ()), *self._legacy.get(module, ())}
-                consumed.setdefault(module, set()).update(all_names if taken.name == "*" else (taken.name,))
+                consumed.setdefault(module, set()).update({*all_names, "*"} if taken.name == "*" else (taken.name,))
         taken_names = {module: frozenset(names) for module, names in consumed.items() if names}
         return exports, taken_names, frozenset(self._patched)
 
     def _take_attributes(self) -> None:
-        """``compat.DeviceArray`` takes a name as ``from compat import DeviceArray`` does."""
+        """``compat.DeviceArray`` takes a name as ``from compat import DeviceArray`` does, and ``patch("compat.DeviceArray")``."""
         for (local, module), paths in self._aliases.items():
             for name in self._legacy_of(module):
-                use = _bytes(f"{local}.{name}")
-                if any(use in self._read(path) for path in paths):
+                if any(_reads(self._read(path), local, name) for path in paths):
                     self._taken.add(_Taken(module, name))
+        for path in self._loading:
+            data = self._read(path)
+            for module in self._named_in(data):
+                self._taken |= {_Taken(module, name) for name in self._legacy_of(module) if _bytes(name) in data}
 
     def _exports(self) -> dict[str, dict[str, str]]:
         """Module -> name -> qualified name of the JAX object behind it, of modules others import from, followed through them."""
@@ -393,6 +416,11 @@ def _patches(data: bytes, named: Mapping[str, str]) -> Iterator[str]:
         first, _, inner = (first + rest if first else owner + b"." + name).decode().partition(".")
         if first in named:
             yield f"{named[first]}.{inner}"
+
+
+def _reads(data: bytes, local: str, name: str) -> bool:
+    """Whether a file reads `name` of what it calls `local`, or names it behind that: ``patch.object(local, "name")``."""
+    return any(_bytes(text) in data for text in (f"{local}.{name}", f'{local}, "{name}"', f"{local}, '{name}'"))
 
 
 def _top_aliases(data: bytes) -> Iterator[tuple[str, str, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from jaxmigrate.model import ProjectIndex
 from jaxmigrate.testing import rewritten, run
 
 INSIDE = {
@@ -93,3 +94,31 @@ def test_a_pragma_goes_with_its_import_without_a_word(pragma: str) -> None:
     result = run(f"from jax.numpy import alltrue  # {pragma}\nalltrue(x)\n")
     assert pragma.encode() not in result.after
     assert not [f for f in result.findings if "comment" in f.message]
+
+
+STARS = {
+    "another_star_import_may_give_the_name": (
+        "from jax import tree_multimap\nfrom own import *\ny = tree_multimap(max, x, y)\n",
+        "import jax\nfrom own import *\ny = jax.tree_util.tree_map(max, x, y)\n",
+    ),
+    "a_statement_that_would_gain_it_comes_before_the_star": (
+        "from jax.numpy import row_stack, sum\nfrom own import *\ny = row_stack(x), sum(x)\n",
+        "import jax\nfrom jax.numpy import sum\nfrom own import *\ny = jax.numpy.vstack(x), sum(x)\n",
+    ),
+    "a_star_import_that_has_no_such_name": (
+        "from jax import tree_multimap\nfrom jax.numpy import *\ny = tree_multimap(max, x, y)\n",
+        "from jax.numpy import *\nfrom jax.tree_util import tree_map\ny = tree_map(max, x, y)\n",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "after"), STARS.values(), ids=STARS)
+def test_a_bare_name_beside_a_star_import(before: str, after: str) -> None:
+    rewritten(before, after)
+
+
+@pytest.mark.parametrize("taken", [{"tree_multimap", "*"}, {"tree_multimap"}])
+def test_a_name_that_others_take_stays_and_none_is_added(taken: set[str]) -> None:
+    index = ProjectIndex(consumed={"p.use": frozenset(taken)})
+    before = "from jax import tree_multimap\ny = tree_multimap(max, x, y)\n"
+    rewritten(before, before.replace("jax import", "jax.tree import map as"), module="p.use", index=index)

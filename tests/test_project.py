@@ -128,6 +128,12 @@ def consumed(build: Build, consumer: str, path: str = "p/user.py") -> frozenset[
         "import p.compat as c\nprint(c.A)\n",
         "from compat import A\n",
         "from src.p.compat import A\n",
+        "mock.patch('p.compat.A')\n",
+        'importlib.import_module("p.compat").A\n',
+        "getattr(importlib.import_module('p.compat'), 'A')\n",
+        "import sys\nsys.modules['p.compat'].A\n",
+        "from p import compat\nmock.patch.object(compat, 'A', None)\n",
+        "def test(monkeypatch):\n    monkeypatch.setattr('p.compat.A', None)\n",
     ],
 )
 def test_name_that_another_module_takes_is_consumed(build: Build, consumer: str) -> None:
@@ -135,7 +141,7 @@ def test_name_that_another_module_takes_is_consumed(build: Build, consumer: str)
 
 
 def test_star_takes_all(build: Build) -> None:
-    assert consumed(build, "from .compat import *\n") == {"A", "B"}
+    assert consumed(build, "from .compat import *\n") == {"A", "B", "*"}
 
 
 def test_tests_beside_the_package_take_from_it(build: Build) -> None:
@@ -143,7 +149,15 @@ def test_tests_beside_the_package_take_from_it(build: Build) -> None:
 
 
 @pytest.mark.parametrize(
-    "consumer", ["from .other import A\n", "import other\nother.A\n", "x.compat.A\n", "from p.compatible import A\n"]
+    "consumer",
+    [
+        "from .other import A\n",
+        "import other\nother.A\n",
+        "x.compat.A\n",
+        "from p.compatible import A\n",
+        "mock.patch('p.other.A')\n",
+        "mock.patch('p.compatible.A')\n",
+    ],
 )
 def test_name_from_elsewhere_is_not_consumed(build: Build, consumer: str) -> None:
     assert consumed(build, consumer) == frozenset()
