@@ -95,9 +95,17 @@ def collect(source: Source, codemods: list[Codemod], settings: Settings, touched
 
 
 def _uses(source: Source, moves: dict[str, tuple[Codemod, Move]], settings: Settings) -> Iterator[_Use]:
+    mine = roundabout.replaced(source)
     for node, found in source.references(moves.keys()):
         codemod, move = moves[found.qualified]
         use = _Use(node, found, codemod, move)
+        if found.qualified in mine and isinstance(getattr(node, "ctx", None), ast.Load):
+            line = mine[found.qualified]
+            use.reports.append(
+                Manual(f"{_default(move)}, but something else is assigned to it in line {line}: call that by its name")
+            )
+            yield use
+            continue
         if isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
             use.reports.append(Manual(f"{found.qualified} is assigned to here; it does not exist any more"))
             yield use

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from jaxmigrate import codemod as api
-from jaxmigrate import guards, renames, silences
+from jaxmigrate import guards, renames, roundabout, silences
 from jaxmigrate.codemod import (
     AttributeSite,
     CallSite,
@@ -47,11 +47,14 @@ def collect(source: Source, codemods: list[Codemod], settings: Settings, past: P
     if through := source.foreign_meanings():
         present = [c for c in codemods if c in present or through & (c.moves.keys() | c.names.keys() | c.calls.keys())]
     found += renames.collect(source, present, settings, past.touched)
+    mine = roundabout.replaced(source)
     for codemod in present:
         for node, symbol, resolved, report in _sites(source, codemod, settings):
             if isinstance(report, Note):
                 past.note(codemod, report.at or node, report.value)
                 continue
+            if symbol in mine and isinstance(report, Rewrite):
+                report = Manual(f"{symbol}: something else is assigned to it in line {mine[symbol]}", at=report.at)
             found.append(_proposal(source, codemod, node, symbol, resolved, report))
     found += _leftovers(source, present, found, past)
     guard(source, found)

@@ -495,3 +495,25 @@ def test_the_objects_of_today_lack_what_is_said_to_be_gone() -> None:
     assert all(gone.values())
     for kind, made in zip(OBJECTS, objects, strict=True):
         assert not [name for name in gone[kind] if hasattr(made, name)]
+
+
+PUT_THERE = {
+    "by_an_assignment": "import jax\njax.tree_map = mine\ny = jax.tree_map(f, x)\n",
+    "by_setattr": "import jax\nsetattr(jax, 'tree_map', mine)\ny = jax.tree_map(f, x)\n",
+    "by_a_test": "import jax\ndef test(monkeypatch):\n    monkeypatch.setattr(jax, 'tree_map', mine); jax.tree_map(f, x)\n",
+    "in_place_of_a_function_whose_calls_are_reshaped": (
+        "import jax\njax.ops.index_update = mine\ny = jax.ops.index_update(x, 1, 2)\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("source", PUT_THERE.values(), ids=PUT_THERE)
+def test_what_the_program_puts_under_an_old_name_is_what_it_calls(source: str) -> None:
+    result = run(source)
+    assert result.status is Status.UNCHANGED
+    assert "something else is assigned to it" in result.findings[-1].message
+
+
+def test_an_old_name_that_is_given_its_successor_means_it() -> None:
+    result = run("import jax\njax.tree_map = jax.tree_util.tree_map\ny = jax.tree_map(f, x)\n")
+    assert result.after.decode().endswith("y = jax.tree.map(f, x)\n")
