@@ -6,6 +6,7 @@ https://docs.jax.dev/en/latest/changelog.html (0.4.21, 0.4.27, 0.4.31)
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 from jaxmigrate.codemod import REVIEW, AttributeSite, CallSite, Codemod, Reports, Rewrite, StringSite
 from jaxmigrate.model import Severity
@@ -13,6 +14,9 @@ from jaxmigrate.model import Severity
 from ._arrays import VALUE_TYPES
 from ._changes import argument, before, builtin_calls, kind
 from ._host_local import is_multi_process
+
+if TYPE_CHECKING:
+    from jaxmigrate.names import Source
 
 codemod = Codemod(
     "devices",
@@ -48,11 +52,22 @@ def _was_called(site: AttributeSite) -> bool:
     original = site.source.original
     if original is None:
         return False
-    place = (site.text(), site.source.original_line(site.node))
-    return not any(
-        (original.segment(a), a.lineno) == place and not (isinstance(call := original.parent(a), ast.Call) and call.func is a)
-        for a in original.by_attribute.get("device", ())
-    )
+    text, line = site.text(), site.source.original_line(site.node)
+    now = [a for a in _alike(site.source, text) if site.source.original_line(a) == line]
+    then = [a for a in _alike(original, text) if a.lineno == line]
+    if len(now) != len(then):
+        return not any(_is_read(original, a) for a in then)
+    return not _is_read(original, then[now.index(site.node)])
+
+
+def _alike(source: Source, text: str) -> list[ast.Attribute]:
+    """The ``x.device`` of one array, in the order of the text."""
+    return sorted((a for a in source.by_attribute.get("device", ()) if source.segment(a) == text), key=source.span)
+
+
+def _is_read(source: Source, attribute: ast.Attribute) -> bool:
+    call = source.parent(attribute)
+    return not (isinstance(call, ast.Call) and call.func is attribute)
 
 
 def _is_called(site: AttributeSite, statement: ast.Assign) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from jaxmigrate.codemod import REVIEW, UNSAFE, Codemod, FileSite, NameSite, ReplaceExpr, Report, Reports, Rewrite, Site
 
+from ._arrays import VALUE_TYPES, defines
 from ._changes import before, builtin_calls, elements, kind
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def _is_tuple_class(source: Source, node: ast.expr) -> bool:
 @codemod.file
 @before("0.6.1")
 def taken_apart(site: FileSite) -> Iterator[Report]:
-    """``"%s" % spec``, ``match spec:`` and ``table[spec]`` where the keys are tuples."""
+    """``"%s" % spec``, ``match spec:``, ``table[spec]`` and ``table.get(spec)`` where the keys are tuples."""
     for node in ast.walk(site.node):
         spec = _asked_as_tuple(site.source, node)
         if spec is not None and is_spec(site, spec):
@@ -93,6 +94,9 @@ def _asked_as_tuple(source: Source, node: ast.AST) -> ast.expr | None:
         return node.slice if _has_tuple_keys(source, node.value) else None
     if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
         return node.left if _has_tuple_keys(source, node.comparators[0]) else None
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("get", "pop", "setdefault"):
+        is_table = isinstance(source.value_of(node.func.value), ast.Dict) and _has_tuple_keys(source, node.func.value)
+        return node.args[0] if is_table and node.args else None
     return None
 
 
@@ -198,9 +202,21 @@ def is_spec(site: Site, node: ast.expr) -> bool:
 
 
 def _is_sharding(source: Source, node: ast.expr) -> bool:
-    """``x.sharding``, or a NamedSharding."""
-    is_member = isinstance(node, ast.Attribute) and node.attr == "sharding"
-    return (is_member and source.resolve(node) is None) or (source.infer(node) or "").startswith("jax.sharding.")
+    """``x.sharding`` of what is or may be an array, or a NamedSharding."""
+    if (found := source.infer(node)) is not None:
+        return found.startswith("jax.sharding.")
+    if not isinstance(node, ast.Attribute) or node.attr != "sharding" or source.resolve(node) is not None:
+        return False
+    return source.infer(node.value) in VALUE_TYPES or not (_is_settings(node.value) or defines(source, "sharding"))
+
+
+_SETTINGS = ("self", "cls", "cfg", "conf", "config", "args", "flags", "options", "settings", "hparams")
+
+
+def _is_settings(node: ast.expr) -> bool:
+    """Whether something is called as objects are that keep the program's own choices, not arrays."""
+    named = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    return named.lower().rpartition("_")[2] in _SETTINGS
 
 
 def _certainty(site: FileSite, node: ast.expr) -> Applicability | None:

@@ -35,6 +35,7 @@ from jaxmigrate_codemods._argument_plan import Argument, Call, Plan, check_order
 from jaxmigrate_codemods._arguments import TABLE, Way
 
 if TYPE_CHECKING:
+    from jaxmigrate.model import Version
     from jaxmigrate.names import Source
 
 codemod = Codemod(
@@ -142,13 +143,19 @@ def _reports(call: Call) -> Iterator[Rewrite | Manual]:
 
 
 def _unpacked(call: Call) -> Iterator[Manual]:
-    """``**{"a_min": 0}``, ``**dict(a_min=0)`` and ``**bounds`` where the dictionary is in sight."""
+    """``**{"a_min": 0}``, ``**dict(a_min=0)`` and ``**bounds`` where the dictionary is in sight; once for a dictionary."""
     for keyword in call.node.keywords:
         given = call.source.value_of(keyword.value) if keyword.arg is None else None
+        lost: dict[str, Version] = {}
         for name, value in _entries(given):
             rule = next((r for r in TABLE[call.function] if r.old == name and r.fits(value)), None)
             if rule is not None and rule.gone is not None and not rule.still_taken:
-                yield Manual(f"{name}= of {call.label}, which the dictionary holds, is gone since JAX {rule.gone}", keyword)
+                lost[name] = rule.gone
+        if lost:
+            names = " and ".join(f"{name}=" for name in lost)
+            verb = "are" if len(lost) > 1 else "is"
+            since = max(lost.values())
+            yield Manual(f"{names} of {call.label}, which the dictionary holds, {verb} gone since JAX {since}", keyword)
 
 
 def _entries(given: ast.expr | None) -> Iterator[tuple[str, ast.expr]]:

@@ -47,10 +47,10 @@ _ONE = (
     "min moveaxis nan_to_num nanargmax nanargmin nanmax nanmean nanmedian nanmin nanstd nansum nanvar negative nonzero "
     "ones_like outer pad percentile prod ptp quantile rad2deg ravel real reciprocal repeat reshape rint roll rot90 round "
     "searchsorted sign sin sinc sinh sort split sqrt square squeeze std sum swapaxes take tan tanh tile trace transpose "
-    "tril triu unique var zeros_like "
+    "tril triu unique var zeros_like array_split "
 )
 _TWO = (
-    "add allclose arctan2 array_split bitwise_and bitwise_or bitwise_xor convolve correlate cross divide dot equal "
+    "add allclose arctan2 bitwise_and bitwise_or bitwise_xor convolve correlate cross divide dot equal "
     "floor_divide fmax fmin greater greater_equal heaviside hypot inner isclose isin kron less less_equal logaddexp "
     "logical_and logical_or logical_xor matmul maximum minimum mod multiply not_equal outer polyval power remainder "
     "subtract tensordot true_divide vdot "

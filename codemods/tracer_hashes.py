@@ -58,10 +58,37 @@ def _asked(source: Source) -> Iterator[tuple[ast.expr, str]]:
     """What is hashed, looked up or put into a set, with what to do instead."""
     for call in builtin_calls(source, "hash"):
         if len(call.args) == 1:
-            yield call.args[0], "is hashed; id(x) tells one from the other"
+            yield call.args[0], f"is hashed; {_instead(source, call.args[0])}"
     for node in ast.walk(source.tree):
         for key in _keys(source, node):
-            yield key, "is a key; id(x) tells one from the other"
+            if _is_looked_up(source, node):
+                yield (
+                    key,
+                    f"is looked up among values, which takes a number that is known: int({source.segment(key)}), not traced",
+                )
+            else:
+                yield key, f"is a key; {_instead(source, key)}"
+
+
+def _instead(source: Source, key: ast.expr) -> str:
+    """What can stand for a key: the identity of an array only where the array itself is kept."""
+    if isinstance(key, (ast.Name, ast.Attribute)):
+        return f"id({source.segment(key)}) tells one from the other"
+    return "give something with a hash, such as a name, a shape or a number that is known"
+
+
+def _is_looked_up(source: Source, node: ast.AST) -> bool:
+    """Whether a key is compared with constants: those of a table that the file spells out, or of a written set."""
+    if isinstance(node, ast.Subscript):
+        table = node.value if isinstance(node.ctx, ast.Load) else None
+    elif isinstance(node, ast.Compare):
+        table = node.comparators[0]
+    else:
+        is_get = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get"
+        table = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and is_get else None
+    made = source.value_of(table) if table is not None else None
+    held = made.keys if isinstance(made, ast.Dict) else made.elts if isinstance(made, ast.Set) else []
+    return bool(held) and all(isinstance(k, ast.Constant) for k in held)
 
 
 def _keys(source: Source, node: ast.AST) -> list[ast.expr]:

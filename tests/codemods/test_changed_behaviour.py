@@ -56,6 +56,9 @@ def test_nothing_is_said_of_programs_that_are_not_known_to_be_old(case: object, 
         pytest.param("def f(s): return isinstance(s, (tuple, P))", id="both-classes"),
         pytest.param("def f(spec): return isinstance(spec, P) or isinstance(spec, tuple)", id="both-tests"),
         pytest.param("def f(x): return isinstance(x, tuple)", id="tuple-of-unknown"),
+        pytest.param("def f(config): return config.sharding.spec == ('x',)", id="spec-of-settings"),
+        pytest.param("class A:\n    sharding = B()\ndef f(a): return '%s' % a.sharding.spec", id="own-sharding"),
+        pytest.param("s = P('x')\n{'a': 1}.get(s), {('x',): 1}.get('x'), Table().get(s)", id="tables-of-others"),
         pytest.param("spec = P('x')\nspec = tuple(spec)\nprint(spec == ('x',))", id="made-a-tuple"),
         pytest.param("spec = P('x')\nprint(spec == P('x'), spec[0] == 'x', len(spec) == 1, 'x' in spec)", id="what-still-holds"),
         pytest.param("spec = P('x')\nprint(P(*(spec + ('y',))), len(spec + ('y',)), tuple(spec + ('y',)))", id="sum-taken-apart"),
@@ -329,6 +332,11 @@ def test_unchanged(source: str) -> None:
             f"{_PARAMETER.replace('V', 'V(Base)')}def g(p: V): return jnp.sin(p)", ["jax.jit and its like"], id="object-of-a-base"
         ),
         pytest.param("x = jnp.ones(2)\nprint(x.device)", ["x.device is a property"], id="device-as-a-value"),
+        pytest.param(
+            "def f(x: jax.Array): return {x.sum(): 1}", ["x.sum() is a key; give something with a hash"], id="key-at-once"
+        ),
+        pytest.param("def f(y: jax.Array): return {1: 2}[y]", ["int(y), not traced"], id="looked-up-by-value"),
+        pytest.param("def f(y: jax.Array): return {y: 2}", ["y is a key; id(y) tells"], id="named-key"),
         pytest.param("x = jnp.ones(2)\nprint(hasattr(x, 'device'))", ["x.device is a property"], id="device-by-name"),
         pytest.param("def f(x): return jax.Array in type(x).__mro__", ["nor among their bases"], id="bases"),
         pytest.param(
@@ -536,6 +544,8 @@ def test_only_programs_older_than_the_change_are_concerned(codemod: str, release
         ),
         ("stricter-arguments", "jax.sharding.Mesh(d, axis_names='xy')", 'jax.sharding.Mesh(d, axis_names=("x", "y"))'),
         ("stricter-arguments", "jax.dlpack.from_dlpack(t.to_dlpack(x))", "jax.dlpack.from_dlpack(x)"),
+        ("partition-spec-tuple", "{('x',): 1}.get(x.sharding.spec)", "{('x',): 1}.get(tuple(x.sharding.spec))"),
+        ("stricter-arguments", "jnp.array_split([1, 2], [1])", "jnp.array_split(jnp.asarray([1, 2]), [1])"),
         ("stricter-arguments", "jnp.mean([f(i) for i in xs])", "jnp.mean(jnp.asarray([f(i) for i in xs]))"),
         (
             "callback-arguments",
@@ -621,3 +631,10 @@ def test_a_sum_of_specs_is_compared_as_what_it_is() -> None:
     assert b"tuple(P('x')) + ('y',)\nprint(s == ('x', 'y'))" in (
         run(source, select="partition-spec-tuple", origin="0.4.30", allowed="unsafe").after
     )
+
+
+def test_an_array_is_asked_twice_in_one_line() -> None:
+    """What was called is dealt with by another codemod, and what was not has one finding."""
+    source = "import jax.numpy as jnp\nx = jnp.ones(2)\nd = x.device; e = x.device()\n"
+    found = findings(source, select=("array-attributes", "devices"), origin="0.4.5")
+    assert sorted((f.codemod, f.position.column) for f in found) == [("array-attributes", 18), ("devices", 4)]
