@@ -358,10 +358,10 @@ class _Look:
             for holder in roundabout.holders(self.source, node):
                 if (given := roundabout.call_of(self.source, holder)) is not None:
                     yield from self._dotted(given, node.value)
-            call = self.source.parent(node)
-            base = self.source.resolved(call.args[0]) if isinstance(call, ast.Call) and call.args[1:2] == [node] else None
-            if isinstance(call, ast.Call) and base is not None:
-                yield from self._attribute(call, node, base)
+                call = self.source.parent(holder)
+                base = self.source.resolved(call.args[0]) if isinstance(call, ast.Call) and call.args[1:2] == [holder] else None
+                if isinstance(call, ast.Call) and base is not None:
+                    yield from self._attribute(call, node, holder, base)
 
     def _dotted(self, call: ast.Call, path: str) -> Iterator[Proposal]:
         callee = roundabout.leaf(self.source, call.func)
@@ -387,12 +387,14 @@ class _Look:
             return ""
         return f"{package.value!s}{path}"
 
-    def _attribute(self, call: ast.Call, name: ast.Constant, base: Resolved) -> Iterator[Proposal]:
+    def _attribute(self, call: ast.Call, name: ast.Constant, given: ast.expr, base: Resolved) -> Iterator[Proposal]:
         qualified = f"{base.qualified}.{name.value!s}"
         place = _Place(call, qualified, base)
         verdict = self.judged(qualified) if self._is_ours(qualified) and str(name.value).isidentifier() else None
         if verdict is None or _below(base.qualified, verdict.root):
             return
+        if given is not name and (len(call.args) != 2 or getattr(call.func, "id", "") != "getattr"):
+            return  # a question, or a test double, whose name is a variable
         if silences.asks(call, name):
             yield from self._question(call, place, verdict)
         elif self._fails_without(call) and not self.covered.chain(place):
@@ -437,7 +439,10 @@ class _Look:
             if loaded is not None and loaded.fate is Fate.GONE:
                 continue  # it is not even loaded
             if not self.covered.node(mention.node):
-                yield self.proposal(mention.node, verdict, self.message(verdict, mention.qualified) + why)
+                proposal = self.proposal(mention.node, verdict, self.message(verdict, mention.qualified) + why)
+                if mention.read is not None and not proposal.guard:
+                    proposal.guard = self.source.guard(mention.read)
+                yield proposal
         yield from self._asked_for()
 
     def _asked_for(self) -> Iterator[Proposal]:

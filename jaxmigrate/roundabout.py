@@ -26,6 +26,8 @@ class Mention:
     qualified: str
     module: str = ""
     """The module it was loaded as, about which something may be said elsewhere."""
+    read: ast.expr | None = None
+    """Where it is read, if not there: what guards this place guards it."""
 
 
 def leaf(source: Source, callee: ast.expr) -> str:
@@ -190,12 +192,29 @@ def in_turn(source: Source) -> Iterator[Mention]:
         call = source.parent(callee)
         if not isinstance(call, ast.Call) or len(call.args) != 2 or not isinstance(name := call.args[1], ast.Name):
             continue
-        owner = source.resolve(call.args[0])
+        owner = source.resolve(call.args[0]) if not _is_asked_for(source, call, name) else None
         for binding in source.lookup_at(name)[0] if owner else ():
             values = source.value_of(given) if (given := _given_in_turn(source, binding.node, name.id)) is not None else None
             for value in values.elts if isinstance(values, (ast.List, ast.Tuple, ast.Set)) else ():
                 if isinstance(value, ast.Constant) and str(value.value).isidentifier():
-                    yield Mention(value, f"{owner}.{value.value!s}", owner or "")
+                    yield Mention(value, f"{owner}.{value.value!s}", owner or "", call)
+
+
+def _is_asked_for(source: Source, call: ast.Call, name: ast.Name) -> bool:
+    """Whether what is read stands under ``if hasattr(module, name)``."""
+    inner: ast.AST = call
+    for ancestor in source.ancestors(call):
+        if isinstance(ancestor, (ast.If, ast.IfExp)) and inner is not ancestor.test and inner not in _listed(ancestor.orelse):
+            test = ancestor.test
+            asked = test.args if isinstance(test, ast.Call) and leaf(source, test.func) == "hasattr" else []
+            if [*map(ast.dump, asked)] == [*map(ast.dump, (call.args[0], name))]:
+                return True
+        inner = ancestor
+    return False
+
+
+def _listed(block: list[ast.stmt] | ast.expr) -> list[ast.AST]:
+    return [*block] if isinstance(block, list) else [block]
 
 
 def _given_in_turn(source: Source, binding: ast.AST, name: str) -> ast.expr | None:

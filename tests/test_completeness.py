@@ -330,6 +330,11 @@ ROUNDABOUT = {
     ),
     "names_in_a_loop": ("import jax\nfor name in ('curry', 'jit'):\n    getattr(jax, name)\n", [(2, "jax.curry")]),
     "names_in_a_comprehension": ("import jax\nN = ['curry', 'jit']\n[getattr(jax, n) for n in N]\n", [(2, "jax.curry")]),
+    "name_in_a_variable": ("import jax\nn = 'curry'\ngetattr(jax, n)\n", [(3, "jax.curry")]),
+    "names_in_turn_in_the_arm_without_them": (
+        "import jax\nfor n in ['curry']:\n    if hasattr(jax, n):\n        f()\n    else:\n        getattr(jax, n)\n",
+        [(2, "jax.curry")],
+    ),
     "names_of_a_parametrized_test": (
         "import jax, pytest\n@pytest.mark.parametrize('name', ['curry', 'jit'])\ndef test(name): getattr(jax, name)\n",
         [(2, "jax.curry")],
@@ -377,6 +382,19 @@ NOT_ROUNDABOUT = {
     "keyword_of_something_else": "import jax\njax.jit(jax.numpy.clip, a_max=2)\nf = g(jax.numpy.clip)\nf(a_max=2)\n",
     "keyword_of_own_function_beside_a_star": "from jax.numpy import *\ndef clip(x, a_max): ...\nclip(x, a_max=2)\n",
 }  # fmt: skip
+
+
+NOT_ROUNDABOUT |= {
+    "names_in_turn_that_are_asked_for": (
+        "import jax\nfor n in ['curry', 'jit']:\n    if hasattr(jax, n):\n        f = getattr(jax, n)\n"
+    ),
+    "names_in_turn_one_of_which_may_fail": (
+        "import jax\nfor n in ['curry', 'jit']:\n    try:\n        f = getattr(jax, n)\n    except AttributeError:\n        f = g\n"
+    ),
+    "name_in_a_variable_with_a_default": "import jax\nn = 'curry'\ngetattr(jax, n, None)\n",
+    "name_in_a_variable_that_is_asked_for": "import jax\nn = 'curry'\nhasattr(jax, n)\n",
+    "variable_of_two_names": "import jax\nn = 'curry'\nif x: n = 'jit'\ngetattr(jax, n)\n",
+}
 
 
 @pytest.mark.parametrize("source", NOT_ROUNDABOUT.values(), ids=NOT_ROUNDABOUT)
