@@ -129,7 +129,7 @@ def _order(source: Source) -> tuple[str, str]:
     spread = _callbacks.may_span_devices(source)
     if spread:
         return "", f"their order, that of the program before, is not kept: on several devices ({spread}) JAX refuses ordered=True"
-    vmapped = ", under vmap it runs once for each element" if source.mentions("vmap") else ""
+    vmapped = ", under vmap an ordered callback is an error" if source.mentions("vmap") else ""
     return "ordered=True", f"ordered=True keeps their order{vmapped}; leave it out where a computation spans several devices"
 
 

@@ -166,7 +166,8 @@ def unzip(site: CallSite) -> Reports:
     if site.partial or not is_imported(site, site.node.func):
         return None
     if not _safe_zip.means_builtin(site, "tuple", "zip"):
-        return site.manual(f"write {_UNZIPS[site.symbol]}, where tuple and zip are those of Python")
+        written_out = _UNZIPS[site.symbol].replace("{pairs}", "pairs")
+        return site.manual(f"write {written_out}, where tuple and zip are those of Python")
     (pairs,) = site.bind("xys" if site.symbol.endswith("2") else "xyzs").values()
     name = site.symbol.rpartition(".")[2]
     return Rewrite(f"{name} written out", SAFE, (site.replace(_UNZIPS[site.symbol], pairs=pairs),))

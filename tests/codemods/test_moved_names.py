@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jaxmigrate.testing import rewritten, unchanged
+from jaxmigrate.testing import rewritten, run, unchanged
 
 SELECT = "moved-names"
 
@@ -118,3 +118,10 @@ def test_name_that_was_imported_alone_is_imported_alone() -> None:
 )
 def test_unzip(before: str, after: str) -> None:
     rewritten(f"from jax import util\n{before}\n", f"{after}\n", select="moved-names")
+
+
+def test_the_advice_for_unzip_has_no_hole_in_it() -> None:
+    source = "from jax.util import unzip2, safe_zip as zip\nunzip2(pairs)\n"
+    advice = [f.message for f in run(source, select=SELECT).findings if "where tuple and zip" in f.message]
+    assert len(advice) == 1
+    assert "zip(*pairs)" in advice[0]
