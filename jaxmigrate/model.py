@@ -200,3 +200,5 @@ class ProjectIndex:
     """Module name -> names that other modules of the tree import from it; ``*`` among them where one takes all."""
     patched: frozenset[str] = frozenset()
     """Names of the library to which some module of the tree assigns."""
+    replaced: frozenset[str] = frozenset()
+    """Those to which it assigns something that is not of the library."""

@@ -30,6 +30,8 @@ _BOUND = re.compile(
     re.MULTILINE,
 )
 _PATCH = re.compile(rb"^[ \t]*([A-Za-z_]\w*)((?:\.\w+)+)[ \t]*=(?!=)|\bsetattr\(\s*([\w.]+)\s*,\s*['\"](\w+)['\"]", re.MULTILINE)
+_VALUE = re.compile(rb"[ \t,]*([A-Za-z_]\w*)[\w.]*[ \t]*(?:[)#\n]|\Z)")
+"""A dotted name that is all of what is given."""
 _ALL = re.compile(rb"import[ \t]*\*")
 _LOADS = re.compile(rb"patch|setattr|import_module|__import__|sys\.modules|resolve_name|locate")
 """What reaches a module, or a member of one, by a path in a string."""
@@ -133,6 +135,8 @@ class Indexer:
         self._followed: set[str] = set()
         self._patched: set[str] = set()
         """Names of the library that some module assigns."""
+        self._replaced: set[str] = set()
+        """Those that get something which is not of the library."""
 
     def add(self, path: str, data: bytes) -> None:
         """Learn what the file takes from others, and what others may take from it."""
@@ -151,7 +155,8 @@ class Indexer:
         named |= {alias: _join(named[first], rest) for alias, first, rest in _top_aliases(data) if first in named}
         self._note(name, {n for n, q in named.items() if q.startswith("jax.") and self._matters(_bytes(q))})
         self._note(name, set(_handed_on(data, imports)))
-        self._patched |= {q for q in _patches(data, named) if q.startswith("jax.")}
+        self._patched |= {q for q, _ in _patches(data, named) if q.startswith("jax.")}
+        self._replaced |= {q for q, is_ours in _patches(data, named) if q.startswith("jax.") and not is_ours}
         self._passed[name] = [
             (local, *qualified.rpartition(".")[::2]) for local, qualified in named.items() if _root(qualified) not in _NEVER_OURS
         ] + [("*", i.module, "*") for i in imports if i.name == "*"]
@@ -283,7 +288,7 @@ class Indexer:
 
         return ProjectIndex(*self._learned())
 
-    def _learned(self) -> tuple[dict[str, dict[str, str]], dict[str, frozenset[str]], frozenset[str]]:
+    def _learned(self) -> tuple[dict[str, dict[str, str]], dict[str, frozenset[str]], frozenset[str], frozenset[str]]:
         """What makes up the index."""
         self._take_attributes()
         exports = self._exports()
@@ -293,7 +298,7 @@ class Indexer:
                 all_names = {*exports.get(module, ()), *self._legacy.get(module, ())}
                 consumed.setdefault(module, set()).update({*all_names, "*"} if taken.name == "*" else (taken.name,))
         taken_names = {module: frozenset(names) for module, names in consumed.items() if names}
-        return exports, taken_names, frozenset(self._patched)
+        return exports, taken_names, frozenset(self._patched), frozenset(self._replaced)
 
     def _take_attributes(self) -> None:
         """``compat.DeviceArray`` takes a name as ``from compat import DeviceArray`` does, and ``patch("compat.DeviceArray")``."""
@@ -410,12 +415,14 @@ def _join(name: str, rest: str) -> str:
     return f"{name}.{rest}" if rest else name
 
 
-def _patches(data: bytes, named: Mapping[str, str]) -> Iterator[str]:
-    """The qualified names that ``jax.core.x = ...`` and ``setattr(jax.core, "x", ...)`` give a value."""
-    for first, rest, owner, name in _PATCH.findall(data):
+def _patches(data: bytes, named: Mapping[str, str]) -> Iterator[tuple[str, bool]]:
+    """The qualified names that ``jax.core.x = ...`` and ``setattr(jax.core, "x", ...)`` give a value; whether one of JAX."""
+    for match in _PATCH.finditer(data):
+        first, rest, owner, name = match.groups()
         first, _, inner = (first + rest if first else owner + b"." + name).decode().partition(".")
         if first in named:
-            yield f"{named[first]}.{inner}"
+            value = _VALUE.match(data, match.end())
+            yield f"{named[first]}.{inner}", value is not None and _root(named.get(value[1].decode(), "")) == "jax"
 
 
 def _reads(data: bytes, local: str, name: str) -> bool:

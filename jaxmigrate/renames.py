@@ -100,9 +100,9 @@ def _uses(source: Source, moves: dict[str, tuple[Codemod, Move]], settings: Sett
         codemod, move = moves[found.qualified]
         use = _Use(node, found, codemod, move)
         if found.qualified in mine and isinstance(getattr(node, "ctx", None), ast.Load):
-            line = mine[found.qualified]
+            where = mine[found.qualified]
             use.reports.append(
-                Manual(f"{_default(move)}, but something else is assigned to it in line {line}: call that by its name")
+                Manual(f"{_default(move)}, but something else is assigned to it in {where}: call that by its name")
             )
             yield use
             continue

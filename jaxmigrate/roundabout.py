@@ -228,20 +228,20 @@ def _given_in_turn(source: Source, binding: ast.AST, name: str) -> ast.expr | No
     return next((call.args[1] for call in calls if getattr(call.args[0], "value", None) == name), None)
 
 
-def replaced(source: Source) -> dict[str, int]:
-    """Names of the library to which this file gives something that is not of the library, and the line of that."""
-    found: dict[str, int] = {}
+def replaced(source: Source) -> dict[str, str]:
+    """Names of the library to which the project gives something that is not of the library, and where."""
+    found = dict.fromkeys(source.index.replaced, "another module of the project")
     for node in (n for nodes in source.by_attribute.values() for n in nodes if isinstance(n.ctx, ast.Store)):
         statement = source.parent(node)
         value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
         if (name := source.resolve(node)) and not _is_of_library(source, value):
-            found.setdefault(name, source.original_line(node))
+            found[name] = f"line {source.original_line(node)}"
     for text in source.strings:
         call = source.parent(text)
         if isinstance(call, ast.Call) and call.args[1:2] == [text] and leaf(source, call.func) == "setattr":
             owner = source.resolve(call.args[0])
             if owner and len(call.args) > 2 and not _is_of_library(source, call.args[2]):
-                found.setdefault(f"{owner}.{text.value!s}", source.original_line(call))
+                found[f"{owner}.{text.value!s}"] = f"line {source.original_line(call)}"
     return found
 
 

@@ -54,7 +54,7 @@ def collect(source: Source, codemods: list[Codemod], settings: Settings, past: P
                 past.note(codemod, report.at or node, report.value)
                 continue
             if symbol in mine and isinstance(report, Rewrite):
-                report = Manual(f"{symbol}: something else is assigned to it in line {mine[symbol]}", at=report.at)
+                report = Manual(f"{symbol}: something else is assigned to it in {mine[symbol]}", at=report.at)
             found.append(_proposal(source, codemod, node, symbol, resolved, report))
     found += _leftovers(source, present, found, past)
     guard(source, found)

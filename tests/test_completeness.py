@@ -532,6 +532,13 @@ def test_what_the_program_puts_under_an_old_name_is_what_it_calls(source: str) -
     assert "something else is assigned to it" in result.findings[-1].message
 
 
+def test_what_another_module_puts_under_an_old_name_is_what_is_called() -> None:
+    index = ProjectIndex(patched=frozenset({"jax.tree_map"}), replaced=frozenset({"jax.tree_map"}))
+    result = run("import jax\ny = jax.tree_map(f, x)\n", index=index)
+    assert [f.outcome for f in result.findings] == [Outcome.MANUAL]
+    assert "another module of the project" in result.findings[0].message
+
+
 def test_an_old_name_that_is_given_its_successor_means_it() -> None:
     result = run("import jax\njax.tree_map = jax.tree_util.tree_map\ny = jax.tree_map(f, x)\n")
     assert result.after.decode().endswith("y = jax.tree.map(f, x)\n")

@@ -223,6 +223,11 @@ def test_names_of_the_library_that_a_module_assigns_are_known(build: Build) -> N
     assert build({"a.py": text}).patched == {"jax.new", "jax.core.other", "jax.nn.third"}
 
 
+def test_names_that_get_their_successor_are_told_from_those_that_get_something_else(build: Build) -> None:
+    text = "import jax\njax.a = jax.b.c\njax.d = mine\nsetattr(jax, 'e', jax.f)\nsetattr(jax, 'g', f)\njax.h = jax.i(mine)\n"
+    assert build({"a.py": text}).replaced == {"jax.d", "jax.g", "jax.h"}
+
+
 def test_modules_that_are_only_passed_on_are_followed(tmp_path: Path) -> None:
     files = {
         "setup.py": "",
