@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from jaxmigrate.version_tests import holds_today, is_version_test
+from jaxmigrate.version_tests import answers_today, is_version_test
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Binding, Source
@@ -402,7 +402,7 @@ def _test_guard(source: Source, test: ast.expr, in_body: bool) -> str:
             return next(filter(None, reasons), "")
         return reasons[0] if all(reasons) else ""
     if is_version_test(source, test):
-        return "" if holds_today(source, test) is in_body else "the code around it chooses by jax's version"
+        return "" if in_body in answers_today(source, test) else "the code around it chooses by jax's version"
     asked = _presence_test(source, test)
     if asked and _is_dead(source, *asked) == in_body and not _tells_kinds(source, *asked):
         return f"the code around it asks whether {asked[1]!r} exists"

@@ -14,12 +14,21 @@ if TYPE_CHECKING:
     from jaxmigrate.names import Source
 
 _TEXTS = {"jax.__version__", "jax.version.__version__", "jaxlib.__version__", "jaxlib.version.__version__"}
-_ORDER = {ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge}
+_ORDER = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+}
 _PARSERS = {"Version", "LooseVersion", "StrictVersion", "parse", "parse_version"}
 _PARTS = {"major": 0, "minor": 1, "micro": 2}
 
 Value = tuple[int, ...] | tuple[str, ...] | int | str
 """A version, or a part of one."""
+Answers = frozenset[bool]
+_UNCLEAR: Answers = frozenset()
 
 
 def is_version_test(source: Source, test: ast.expr) -> bool:
@@ -27,8 +36,16 @@ def is_version_test(source: Source, test: ast.expr) -> bool:
     test = _asked_by_function(source, source.value_of(test))
     if isinstance(test, ast.Call):
         method = isinstance(test.func, ast.Attribute) and _is_version(source, test.func.value)
-        return method or any(_is_version(source, a) for a in test.args)
+        return method or any(_is_version(source, a) for a in test.args) or _compares_within(source, test)
     return isinstance(test, ast.Compare) and any(_is_version(source, part) for part in (test.left, *test.comparators))
+
+
+def _compares_within(source: Source, call: ast.Call) -> bool:
+    """Whether a function of this file answers with a comparison of the version, however it comes to it."""
+    function = _function(source, call)
+    answers = [n.value for n in ast.walk(function) if isinstance(n, ast.Return) and n.value is not None] if function else []
+    compared = (n for answer in answers for n in ast.walk(answer) if isinstance(n, ast.Compare))
+    return any(_is_version(source, term) for n in compared for term in (n.left, *n.comparators))
 
 
 def _is_version(source: Source, node: ast.expr, depth: int = 0) -> bool:
@@ -56,31 +73,53 @@ def _asks_for_version(call: ast.Call) -> bool:
     )
 
 
-def holds_today(source: Source, test: ast.expr) -> bool | None:
-    """Whether a test of the version holds on the newest release; None when it does not tell."""
-    test = _asked_by_function(source, source.value_of(test))
+def answers_today(source: Source, test: ast.expr) -> Answers:
+    """How a test of the version comes out on the newest release.
+
+    Both ways where text says otherwise than numbers would, and version-strings does not say so; empty when it does not tell.
+    """
+    asked = _asked_by_function(source, source.value_of(test))
     if not source.facts.history.versions:
-        return None
-    if isinstance(test, ast.Call):
-        return _begins(source, test)
-    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
-        return None
-    left, right = _parsed_alike(source, test.left, test.comparators[0])
-    if left is None or right is None:
-        return None
-    op = test.ops[0]
-    if isinstance(op, (ast.Eq, ast.NotEq)) and isinstance(left, str) and isinstance(right, str):
-        return None if _split(left) == _split(right) else isinstance(op, ast.NotEq)
-    return _ordered(type(op), left, right)
+        return _UNCLEAR
+    if isinstance(asked, ast.Call):
+        return _begins(source, asked)
+    if not isinstance(asked, ast.Compare):
+        return _UNCLEAR
+    terms = (asked.left, *asked.comparators)
+    reported = any(source.resolve(term) in _TEXTS for term in terms) and asked is source.value_of(test)
+    links = [_link(source, op, a, b, reported) for op, a, b in zip(asked.ops, terms, terms[1:], strict=False)]
+    if frozenset((False,)) in links:
+        return frozenset((False,))
+    return frozenset.union(*links) if all(links) else _UNCLEAR
+
+
+def _link(source: Source, op: ast.cmpop, left: ast.expr, right: ast.expr, reported: bool) -> Answers:
+    """How one comparison of a chain comes out."""
+    if isinstance(op, (ast.In, ast.NotIn)):
+        return _among(source, op, left, right)
+    values = _parsed_alike(source, left, right)
+    if values[0] is None or values[1] is None:
+        return _UNCLEAR
+    return _compared(type(op), values[0], values[1], reported)
+
+
+def _among(source: Source, op: ast.In | ast.NotIn, left: ast.expr, right: ast.expr) -> Answers:
+    """``jax.__version__ in ("0.4.1", "0.4.2")``."""
+    right = source.value_of(right)
+    if not isinstance(right, (ast.Tuple, ast.List, ast.Set)):
+        return _UNCLEAR
+    answers = [_link(source, ast.Eq(), left, element, False) for element in right.elts]
+    if not all(answers):
+        return _UNCLEAR
+    return frozenset((any(True in answer for answer in answers) is isinstance(op, ast.In),))
 
 
 def _asked_by_function(source: Source, test: ast.expr) -> ast.expr:
     """The comparison that a function of this file makes for ``is_older("0.4.1")``, or the call as it stands."""
-    if not isinstance(test, ast.Call) or not isinstance(test.func, ast.Name) or test.keywords:
+    function = _function(source, test)
+    if function is None or not isinstance(test, ast.Call) or test.keywords or len(function.args.args) != len(test.args):
         return test
-    bindings, _ = source.lookup(test.func.id, source.scope(test))
-    function = bindings[0].node if len(bindings) == 1 else None
-    if not isinstance(function, ast.FunctionDef) or len(function.args.args) != len(test.args):
+    if not all(last_part(d.func if isinstance(d, ast.Call) else d) in ("cache", "lru_cache") for d in function.decorator_list):
         return test
     body = [s for s in function.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
     if len(body) != 1 or not isinstance(body[0], ast.Return) or not isinstance(body[0].value, ast.Compare):
@@ -88,6 +127,15 @@ def _asked_by_function(source: Source, test: ast.expr) -> ast.expr:
     given = {argument.arg: value for argument, value in zip(function.args.args, test.args, strict=True)}
     filled: ast.expr = _Filled(given).visit(copy.deepcopy(body[0].value))
     return filled
+
+
+def _function(source: Source, call: ast.expr) -> ast.FunctionDef | None:
+    """The function of this file that is called."""
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+        return None
+    bindings, _ = source.lookup(call.func.id, source.scope(call))
+    node = bindings[0].node if len(bindings) == 1 else None
+    return node if isinstance(node, ast.FunctionDef) else None
 
 
 class _Filled(ast.NodeTransformer):
@@ -111,26 +159,39 @@ def _parsed_alike(source: Source, left: ast.expr, right: ast.expr) -> tuple[Valu
     return _value(source, left), _value(source, right)
 
 
-def _begins(source: Source, call: ast.Call) -> bool | None:
+def _begins(source: Source, call: ast.Call) -> Answers:
     """``jax.__version__.startswith("0.3.")``."""
     if not isinstance(call.func, ast.Attribute) or call.func.attr != "startswith" or len(call.args) != 1:
-        return None
-    version, beginning = _value(source, call.func.value), _constant(source.value_of(call.args[0]))
-    return version.startswith(beginning) if isinstance(version, str) and isinstance(beginning, str) else None
+        return _UNCLEAR
+    version, given = _value(source, call.func.value), source.value_of(call.args[0])
+    beginnings = [_constant(e) for e in (given.elts if isinstance(given, ast.Tuple) else [given])]
+    texts = tuple(b for b in beginnings if isinstance(b, str))
+    return frozenset((version.startswith(texts),)) if isinstance(version, str) and len(texts) == len(beginnings) else _UNCLEAR
 
 
-def _ordered(kind: type[ast.cmpop], left: Value, right: Value) -> bool | None:
+def _compared(kind: type[ast.cmpop], left: Value, right: Value, reported: bool) -> Answers:
     compare = _ORDER.get(kind)
     if compare is None:
-        return None
+        return _UNCLEAR
+    if isinstance(left, int) or isinstance(right, int):
+        return frozenset((bool(compare(left, right)),)) if isinstance(left, int) and isinstance(right, int) else _UNCLEAR
     if isinstance(left, str) and isinstance(right, str):
-        return bool(compare(_split(left), _split(right)))  # where text compares otherwise, version-strings says so
-    if isinstance(left, tuple) and isinstance(right, tuple):
-        length = min(len(left), len(right))
-        if left[:length] == right[:length] or not {type(e) for e in (*left, *right)} <= {int}:
-            return None
-        return bool(compare(left, right))
-    return bool(compare(left, right)) if isinstance(left, int) and isinstance(right, int) and left != right else None
+        numbers = bool(compare(_split(left), _split(right)))
+        if kind in (ast.Eq, ast.NotEq):
+            return frozenset((numbers,)) if _split(left) != _split(right) else _UNCLEAR  # perhaps of the newest release only
+        return frozenset((numbers,)) if reported else frozenset((numbers, bool(compare(left, right))))
+    sides = [_split(side) if isinstance(side, str) else side for side in (left, right)]  # of a helper that may give either
+    kinds = {type(element) for side in sides for element in side}
+    if kinds == {str}:
+        texts = [tuple(map(str, side)) for side in sides]
+        in_numbers = [_integers(text) for text in texts]
+        if in_numbers[0] is None or in_numbers[1] is None:
+            return _UNCLEAR
+        return frozenset((bool(compare(*texts)), bool(compare(in_numbers[0], in_numbers[1]))))
+    length = max(map(len, sides))
+    padded = [(*side, *(0,) * (length - len(side))) for side in sides]
+    answers = frozenset((bool(compare(*sides)), bool(compare(*padded)))) if kinds == {int} else _UNCLEAR
+    return answers if len(answers) == 1 else _UNCLEAR  # (0, 12) < (0, 12, 0), but not in versions
 
 
 def _value(source: Source, node: ast.expr) -> Value | None:
@@ -144,10 +205,8 @@ def _value(source: Source, node: ast.expr) -> Value | None:
         if qualified in ("jax.__version_info__", "jax.version.__version_info__"):
             return newest.numbers
         return _part(source, node)
-    if isinstance(node, ast.Tuple):
-        elements = [_constant(e) for e in node.elts]
-        numbers = tuple(e for e in elements if isinstance(e, int))
-        return numbers if len(numbers) == len(elements) > 0 else None
+    if isinstance(node, (ast.Tuple, ast.List)):
+        return _elements([_constant(e) for e in node.elts])
     if isinstance(node, ast.Subscript):
         return _subscript(source, node)
     if isinstance(node, ast.IfExp):
@@ -159,6 +218,12 @@ def _value(source: Source, node: ast.expr) -> Value | None:
             _integers(_value(source, node.generators[0].iter)) if last_part(made) == "int" and len(node.generators) == 1 else None
         )
     return _call(source, node) if isinstance(node, ast.Call) else _constant(node)
+
+
+def _elements(elements: list[int | str | None]) -> Value | None:
+    numbers = tuple(e for e in elements if isinstance(e, int))
+    texts = tuple(e for e in elements if isinstance(e, str))
+    return next((found for found in (numbers, texts) if len(found) == len(elements) > 0), None)
 
 
 def _constant(node: ast.expr) -> int | str | None:
@@ -206,8 +271,17 @@ def _call(source: Source, call: ast.Call) -> Value | None:
     if leaf == "int":
         return int(inner) if isinstance(inner, str) and inner.isdigit() else None
     if (source.resolve(call.func) or leaf).rpartition(".")[2] in _PARSERS:
-        return _split(inner) if isinstance(inner, str) else None
+        return _split(inner) if isinstance(inner, str) else _prerelease(source, call)
     return source.facts.history.versions[-1].numbers if _is_version(source, call) and leaf not in ("float", "str") else None
+
+
+def _prerelease(source: Source, call: ast.Call) -> tuple[int, ...] | None:
+    """``Version("0.5.0rc1")``, which stands for 0.5.0 unless that is the newest release."""
+    text = source.value_of(call.args[0]) if len(call.args) == 1 else None
+    written = str(text.value) if isinstance(text, ast.Constant) else ""
+    found = re.match(r"(\d+(?:\.\d+)*)\.?(?:a|b|rc|dev)\d*", written)
+    numbers = _split(found[1]) if found and found[0] == written else None
+    return numbers if numbers != source.facts.history.versions[-1].numbers[: len(numbers or ())] else None
 
 
 def _integers(parts: Value | None) -> tuple[int, ...] | None:

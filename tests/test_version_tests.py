@@ -7,7 +7,7 @@ import pytest
 from jaxmigrate.testing import run
 
 HEAD = """\
-import importlib.metadata, jax
+import functools, importlib.metadata, jax
 from packaging import version
 from packaging.version import Version
 def parts(v): return tuple(map(int, v.split(".")))
@@ -15,6 +15,15 @@ def is_older(v):
     \"\"\"Whether JAX is older.\"\"\"
     return tuple(int(p) for p in jax.__version__.split(".")) < tuple(int(p) for p in v.split("."))
 def is_newer(v): return Version(jax.__version__) >= Version(v)
+@invert
+def turned_round(v): return Version(jax.__version__) < Version(v)
+@functools.lru_cache(None)
+def remembered(v): return Version(jax.__version__) < Version(v)
+def in_steps(v):
+    mine = jax.__version__
+    return Version(mine) < Version(v)
+def older_text(v): return jax.__version__ < v
+TEXTS = jax.__version__.split(".")
 def unclear(v):
     a = parts(jax.__version__)
     return a < v
@@ -36,14 +45,42 @@ TODAY = [
     "parts(jax.__version__) >= parts('0.4.1')",
     "is_newer('0.4.1')",
     "not is_older('0.4.1')",
+    "jax.__version_info__ >= (0, 12)",
+    "jax.__version_info__ >= (0, 12, 0)",
+    "Version(jax.__version__) > Version('0.11')",
+    "jax.__version_info__[:2] != (0, 3)",
+    "jax.__version_info__ != (0, 4, 25)",
+    "jax.__version_info__[1] != 4",
+    "not ((0, 4, 1) < jax.__version_info__ < (0, 5))",
+    "jax.__version__ not in ('0.3.1', '0.4.2')",
+    "jax.__version_info__[:2] not in [(0, 3), (0, 4)]",
+    "not jax.__version__.startswith(('0.3', '0.4'))",
+    "Version(jax.__version__) >= Version('0.5.0rc1')",
+    "Version(jax.__version__) > Version('0.5.0.dev0')",
+    "module_version('jax') >= (0, 3, 17)",
+    "get_version('jax') >= Version('0.4')",
+    "not remembered('0.4.1')",
 ]
 UNCLEAR = [
     "jax.__version_info__[1:] >= (4, 1)",
     "older_than(jax.__version__, '0.4')",
-    "jax.__version__ in ('0.3.1',)",
+    "jax.__version__ in (limit,)",
+    "jax.__version__ in limits",
+    "turned_round('0.4.1')",
+    "in_steps('0.4.1')",
+    "jax.__version_info__[:2] >= (0, 12, 0)",
+    "Version(jax.__version__) >= Version('0.12.0.1rc1')",
+    "(0, 4) <= jax.__version_info__ < limit",
     "jax.__version_info__ >= limit",
     "is_older(limit)",
     "Version(jax.__version__) >= Version(limit)",
+]
+
+
+TEXT_SAYS_OTHERWISE = [
+    "older_text('0.4.1')",
+    "importlib.metadata.version('jax') > '0.4'",
+    "TEXTS < ['0', '4', '1']",
 ]
 
 
@@ -65,6 +102,15 @@ def test_the_arm_that_runs_today_is_rewritten(test: str) -> None:
 @pytest.mark.parametrize("test", UNCLEAR)
 def test_both_arms_stay_where_it_is_not_clear(test: str) -> None:
     assert arms(test) == (False, False)
+
+
+@pytest.mark.parametrize("test", TEXT_SAYS_OTHERWISE)
+def test_nothing_is_guarded_where_text_takes_the_other_arm_without_a_report(test: str) -> None:
+    assert arms(test) == (True, True)
+
+
+def test_the_arm_that_text_takes_is_guarded_where_it_is_reported() -> None:
+    assert arms("jax.__version__ >= '0.4.1'") == (True, False)
 
 
 @pytest.mark.parametrize("test", ["limit(2)", "torch.__version__ < '2'", "parts(limit) < (0, 4)"])
