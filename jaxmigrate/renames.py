@@ -328,7 +328,8 @@ def _may_shrink(source: Source, container: ast.Tuple | ast.List | ast.Set) -> bo
     """Whether nothing counts or indexes the elements: classes of isinstance, of ``type(x) in [...]``, a constant for these."""
     parent = source.parent(container)
     if isinstance(parent, (ast.Assign, ast.AnnAssign)):
-        return isinstance(container, ast.Tuple) and _is_only_tested(source, container, set())
+        of_classes = isinstance(container, ast.Tuple) and all(map(_is_class_name, container.elts))
+        return isinstance(container, ast.Tuple) and _is_only_tested(source, container, set(), of_classes=of_classes)
     if isinstance(container, ast.Tuple) and isinstance(parent, ast.Call):
         return values.role(source, container.elts[0]) in ("isinstance", "issubclass")
     if isinstance(parent, ast.ExceptHandler):
@@ -339,7 +340,7 @@ def _may_shrink(source: Source, container: ast.Tuple | ast.List | ast.Set) -> bo
 _TESTS = ("isinstance", "issubclass")
 
 
-def _is_only_tested(source: Source, node: ast.expr, seen: set[str]) -> bool:
+def _is_only_tested(source: Source, node: ast.expr, seen: set[str], *, of_classes: bool) -> bool:
     """Whether what holds a tuple is, as far as this file tells, asked for membership or class and for nothing else."""
     parent = source.parent(node)
     if isinstance(parent, ast.Compare):
@@ -349,21 +350,30 @@ def _is_only_tested(source: Source, node: ast.expr, seen: set[str]) -> bool:
     if isinstance(parent, ast.ExceptHandler):
         return True
     if isinstance(parent, (ast.Tuple, ast.BinOp, ast.IfExp)):  # one of several tuples put together
-        return _is_only_tested(source, parent, seen)
+        return _is_only_tested(source, parent, seen, of_classes=of_classes)
     if isinstance(parent, ast.Assign):
-        return len(parent.targets) == 1 and _is_tested_by_name(source, parent.targets[0], seen)
-    return isinstance(parent, ast.AnnAssign) and _is_tested_by_name(source, parent.target, seen)
+        return len(parent.targets) == 1 and _is_tested_by_name(source, parent.targets[0], seen, of_classes=of_classes)
+    return isinstance(parent, ast.AnnAssign) and _is_tested_by_name(source, parent.target, seen, of_classes=of_classes)
 
 
-def _is_tested_by_name(source: Source, target: ast.expr, seen: set[str]) -> bool:
-    """Whether every use of a name that holds a tuple is such a test, and there is one."""
-    if not isinstance(target, ast.Name) or source.scope(target).is_class or exported(source, target.id):
-        return False  # an attribute of a class, or what other modules read, is used out of sight
+def _is_tested_by_name(source: Source, target: ast.expr, seen: set[str], *, of_classes: bool) -> bool:
+    """Whether every use of a name that holds a tuple is such a test; out of sight, classes are tested for, and functions called."""
+    if not isinstance(target, ast.Name) or source.scope(target).is_class:
+        return False  # an attribute of a class is used out of sight
     if target.id in seen:
         return True
     seen.add(target.id)
     uses = [node for node in source.by_id.get(target.id, ()) if isinstance(node.ctx, ast.Load)]
-    return bool(uses) and all(_is_only_tested(source, node, seen) for node in uses)
+    like_types = of_classes and target.id.lstrip("_")[:1].isupper()  # `ARRAYS`, `ArrayTypes`: not `old, new`
+    if not like_types and (not uses or exported(source, target.id)):
+        return False
+    return all(_is_only_tested(source, node, seen, of_classes=of_classes) for node in uses)
+
+
+def _is_class_name(node: ast.expr) -> bool:
+    """Whether a name is spelled as those of classes are."""
+    name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    return name[:1].isupper() and not name.isupper()
 
 
 def _flat_container(source: Source, node: ast.expr) -> ast.expr | None:

@@ -242,7 +242,7 @@ def replaced(source: Source) -> dict[str, str]:
             owner = source.resolve(call.args[0])
             if owner and len(call.args) > 2 and not _is_of_library(source, call.args[2]):
                 found[f"{owner}.{text.value!s}"] = f"line {source.original_line(call)}"
-    return found
+    return {name: where for name, where in found.items() if ".config." not in name}  # an option is there to be set
 
 
 def _is_of_library(source: Source, value: ast.expr | None) -> bool:

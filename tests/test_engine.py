@@ -176,8 +176,11 @@ CASES = {
         "import jax\nfrom jax.interpreters import xla\nA = (xla.DeviceArray, jax.Array)\nB = A + (int,)\na, b, c = B\n",
         "import jax\nA = (jax.Array, jax.Array)\nB = A + (int,)\na, b, c = B\n"),
     "exported_tuple_keeps_its_length": (
-        "import jax\nfrom jax.interpreters import xla\n__all__ = ['A']\nA = (xla.DeviceArray, jax.Array)\nf in A\n",
-        "import jax\n__all__ = ['A']\nA = (jax.Array, jax.Array)\nf in A\n"),
+        "import jax\nfrom jax.interpreters import xla\n__all__ = ['a']\na = (xla.DeviceArray, jax.Array)\nf in a\n",
+        "import jax\n__all__ = ['a']\na = (jax.Array, jax.Array)\nf in a\n"),
+    "exported_tuple_of_types_collapses": (
+        "import jax\nfrom jax.interpreters import xla\n__all__ = ['TYPES']\nTYPES = (xla.DeviceArray, jax.Array)\n",
+        "import jax\n__all__ = ['TYPES']\nTYPES = (jax.Array,)\n"),
     "tuple_added_to_one_for_isinstance_collapses": (
         "import jax\nfrom jax.interpreters import xla\nA = (xla.DeviceArray, jax.Array)\nB = A + (int,)\nisinstance(x, B)\n",
         "import jax\nA = (jax.Array,)\nB = A + (int,)\nisinstance(x, B)\n"),
