@@ -357,7 +357,7 @@ def _is_only_tested(source: Source, node: ast.expr, seen: set[str], *, of_classe
 
 
 def _is_tested_by_name(source: Source, target: ast.expr, seen: set[str], *, of_classes: bool) -> bool:
-    """Whether every use of a name that holds a tuple is such a test; out of sight, classes are tested for, and functions called."""
+    """Whether every use of a name that holds a tuple is such a test; out of sight only classes are tested for."""
     if not isinstance(target, ast.Name) or source.scope(target).is_class:
         return False  # an attribute of a class is used out of sight
     if target.id in seen:
