@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from jaxmigrate.codemod import Change, DeleteStatement, KeepBlock, ReplaceExpr, ReplaceText, Template
+from jaxmigrate.scan import last_part
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
@@ -215,7 +216,7 @@ def _needless_skip(source: Source, call: ast.AST | None, node: ast.expr, value: 
     """The ``skipIf``/``skipUnless`` decorator that never skips, since `node` is its condition."""
     if not (isinstance(call, ast.Call) and call.args[:1] == [node]):
         return None
-    leaf = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    leaf = last_part(call.func)
     owner = source.parent(call)
     if not isinstance(owner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) or call not in owner.decorator_list:
         return None

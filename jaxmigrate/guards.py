@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from jaxmigrate.scan import last_part
 from jaxmigrate.version_tests import answers_today, is_version_test
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def type_checking_block(source: Source, node: ast.AST) -> ast.If | None:
 
 
 def _is_type_checking(test: ast.expr) -> bool:
-    leaf = test.attr if isinstance(test, ast.Attribute) else test.id if isinstance(test, ast.Name) else ""
+    leaf = last_part(test)
     return leaf == "TYPE_CHECKING"
 
 
@@ -315,7 +316,7 @@ def _catches(handler: ast.ExceptHandler, wanted: set[str]) -> bool:
     if handler.type is None:
         return True
     kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    leaves = {k.attr if isinstance(k, ast.Attribute) else getattr(k, "id", "") for k in kinds}
+    leaves = {last_part(k) for k in kinds}
     return bool(leaves & wanted)
 
 

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from jaxmigrate.scan import CHILDREN
+from jaxmigrate.scan import CHILDREN, last_part
 
 NEWLINE = re.compile(rb"\r\n|\r|\n")
 TYPE_COMMENT = re.compile(rb"#[ \t]*type:[ \t]*(?!ignore\b)([^\r\n]*)")
@@ -71,7 +71,7 @@ def annotation_strings(root: ast.expr) -> Iterator[ast.Constant]:
             continue
         if isinstance(node, ast.Subscript):
             base = node.value
-            leaf = base.attr if isinstance(base, ast.Attribute) else base.id if isinstance(base, ast.Name) else ""
+            leaf = last_part(base)
             if leaf == "Literal":
                 continue
         for name in CHILDREN[type(node)]:

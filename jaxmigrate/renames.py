@@ -18,6 +18,7 @@ from jaxmigrate.edits import AnyChange, Collapse, elements
 from jaxmigrate.imports import MovedName, MoveImport, exported, local_name
 from jaxmigrate.model import Applicability, Settings, Severity, Version
 from jaxmigrate.names import Binding, Resolved, Source
+from jaxmigrate.scan import last_part
 
 _LOOKS_UP = re.compile(r"patch|import|locate|resolve|setattr|delattr", re.IGNORECASE)
 """Callees that look an object up by a dotted path."""
@@ -372,7 +373,7 @@ def _is_tested_by_name(source: Source, target: ast.expr, seen: set[str], *, of_c
 
 def _is_class_name(node: ast.expr) -> bool:
     """Whether a name is spelled as those of classes are."""
-    name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    name = last_part(node)
     return name[:1].isupper() and not name.isupper()
 
 
@@ -382,7 +383,7 @@ def _flat_container(source: Source, node: ast.expr) -> ast.expr | None:
     if isinstance(parent, (ast.Tuple, ast.List, ast.Set)):
         outer = source.parent(parent)
         if isinstance(outer, ast.Subscript) and outer.slice is parent:
-            leaf = outer.value.attr if isinstance(outer.value, ast.Attribute) else getattr(outer.value, "id", "")
+            leaf = last_part(outer.value)
             return outer if leaf == "Union" else None
         return parent if _may_shrink(source, parent) else None
     chain: ast.expr | None = None
@@ -438,7 +439,7 @@ def _getattr(source: Source, node: ast.Constant, moves: dict[str, tuple[Codemod,
     call = source.parent(node)
     if not isinstance(call, ast.Call) or len(call.args) < 2 or call.args[1] is not node:
         return
-    callee = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    callee = last_part(call.func)
     base = source.resolve(call.args[0])
     entry = moves.get(f"{base}.{node.value!s}") if base and callee in _BY_NAME else None
     if entry is None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jaxmigrate.names import Source, SourceError
+from jaxmigrate.scan import last_part
 
 if TYPE_CHECKING:
     from jaxmigrate.scan import Binding, Scope
@@ -35,7 +36,7 @@ def leaf(source: Source, callee: ast.expr) -> str:
     meant = source.resolve(callee) or ""
     if meant.startswith("importlib."):
         return meant.rpartition(".")[2]
-    return callee.attr if isinstance(callee, ast.Attribute) else getattr(callee, "id", "")
+    return last_part(callee)
 
 
 def chain(source: Source, node: ast.expr, qualified: str) -> tuple[ast.expr, str]:

@@ -220,14 +220,14 @@ class _Walker:
 
     def annotated(self, node: ast.AnnAssign, scope: Scope) -> Scope:
         self.source._annotations.append((node.annotation, scope))
-        leaf = node.annotation.attr if isinstance(node.annotation, ast.Attribute) else getattr(node.annotation, "id", "")
+        leaf = last_part(node.annotation)
         if leaf == "TypeAlias" and node.value is not None:
             self.source._annotations.append((node.value, scope))
         return scope
 
     def call(self, node: ast.Call, scope: Scope) -> Scope:
         """``typing.cast("T", x)`` and friends hold a quoted annotation too."""
-        leaf = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        leaf = last_part(node.func)
         if leaf in ("cast", "TypeVar", "NewType") and node.args:
             for argument in node.args:
                 if isinstance(argument, (ast.Constant, ast.Subscript)):

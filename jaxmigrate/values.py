@@ -323,7 +323,7 @@ def _is_recursive(source: Source, name: str, value: ast.expr) -> bool:
 
 def _generic_type(source: Source, node: ast.Subscript) -> str | None:
     base = node.value
-    leaf = base.attr if isinstance(base, ast.Attribute) else base.id if isinstance(base, ast.Name) else ""
+    leaf = last_part(base)
     inner = node.slice
     parts = inner.elts if isinstance(inner, ast.Tuple) else [inner]
     parts = [p for p in parts if not _is_none_node(p)]
