@@ -12,7 +12,7 @@ import ast
 
 from jaxmigrate.codemod import REVIEW, Codemod, Handler, NameSite, Reports, Rewrite
 from jaxmigrate.registry import history
-from jaxmigrate_codemods._arrays import container
+from jaxmigrate_codemods._arrays import classes_text, container, elements
 from jaxmigrate_codemods._moved_modules import move_module
 
 _ARRAY = "jax.Array"
@@ -49,18 +49,61 @@ def _class(site: NameSite) -> Reports:
 
 def _tested(site: NameSite) -> Reports:
     """``isinstance(x, KeyArray)``, alone or among other classes."""
-    classes = container(site.source, site.node)
+    classes = _all_classes(site)
     call = site.source.parent(classes)
+    if _has_arrays(site, classes):
+        return None if site.direct else site.manual(_ADVICE)
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or len(call.args) != 2:
         return site.manual(_ADVICE)
-    if classes is not site.node:
-        others = {site.source.facts.canonical(site.source.resolve(n) or "") for n in ast.walk(classes)}
-        return None if _ARRAY in others and site.direct else site.manual(_ADVICE)
-    if not site.source.is_pure(call.args[0]):
+    keys = [k for k in elements(classes) if site.source.resolve(k) in _CLASSES]
+    if not keys or not site.source.is_pure(call.args[0]):
         return site.manual(_ADVICE)
     if not site.target_has("0.4.14"):
         return site.manual(f"{_ADVICE} (since 0.4.14), and the class went with 0.4.24: choose by version")
-    return Rewrite(_RAW, REVIEW, (site.replace(_TEST, call, x=call.args[0]),))
+    return _asking_the_dtype(site, call, classes, keys) if site.node is keys[0] else ()
+
+
+def _asking_the_dtype(site: NameSite, call: ast.Call, classes: ast.expr, keys: list[ast.expr]) -> Rewrite:
+    """One edit for all key classes of a test; the others are tested for as before."""
+    text, pieces = _TEST, {"x": call.args[0]}
+    if rest := [k for k in elements(classes) if k not in keys]:
+        others, named = classes_text(site.source, rest)
+        text, pieces = f"isinstance({{x}}, {others}) or {_TEST}", pieces | named
+    return Rewrite(_RAW, REVIEW, (site.replace(text, call, **pieces),))
+
+
+def _all_classes(site: NameSite) -> ast.expr:
+    """The outermost tuple, or ``|`` chain, that the class is an element of, or the class."""
+    outer = container(site.source, site.node)
+    parent = site.source.parent(outer)
+    while isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.BitOr):
+        outer = container(site.source, parent)
+        parent = site.source.parent(outer)
+    return outer
+
+
+def _has_arrays(site: NameSite, classes: ast.expr) -> bool:
+    """Whether every array is let through anyway."""
+    return _ARRAY in {site.source.facts.canonical(site.source.resolve(n) or "") for n in ast.walk(classes)}
+
+
+def _bound(site: NameSite) -> Reports:
+    """``KEYS = (KeyArray, ...)`` is there for tests, as is a union that one is made with; else it names the type of arrays."""
+    outer = _all_classes(site)
+    if _has_arrays(site, outer):
+        return None
+    is_display = outer is not site.node and not isinstance(outer, ast.BinOp)
+    is_display = is_display and not isinstance(site.source.parent(outer), ast.Subscript)
+    return site.manual(_ADVICE) if is_display or _is_tested_by_name(site) else None
+
+
+def _is_tested_by_name(site: NameSite) -> bool:
+    """Whether something made of the class, bound to a name, is what isinstance asks for."""
+    statement = site.source.statement(site.node)
+    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+    if len(targets) != 1 or not isinstance(targets[0], ast.Name) or getattr(statement, "value", None) is site.node:
+        return False  # uses of a mere alias are sites of their own
+    return any(site.source.role(use) in ("isinstance", "issubclass") for use in site.source.by_id.get(targets[0].id, ()))
 
 
 def _exact(site: NameSite) -> Reports:
@@ -78,7 +121,7 @@ def _passed(site: NameSite) -> Reports:
     call = site.parent()
     if isinstance(call, ast.Call):
         return None if (site.source.resolve(call.func) or "").startswith("typing.") else site.manual(_ADVICE)
-    return site.manual(_ADVICE) if isinstance(call, ast.MatchClass) else None
+    return site.manual(_ADVICE) if isinstance(call, ast.MatchClass) else _bound(site)
 
 
 _ROLES: dict[str, Handler] = {
@@ -91,6 +134,7 @@ _ROLES: dict[str, Handler] = {
     "attribute": _exact,
     "call": _constructed,
     "value": _passed,
+    "alias": _bound,
 }
 
 move_module(codemod, "jax.prng", "jax.extend.random", history().moves("key-array"), _CLASSES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jaxmigrate.testing import rewritten, unchanged
+from jaxmigrate.testing import findings, rewritten, unchanged
 
 SELECT = "key-array"
 TEST = "isinstance(k, jax.Array) and jax.dtypes.issubdtype(k.dtype, jax.dtypes.prng_key)"
@@ -72,6 +72,27 @@ def test_unchanged(source: str) -> None:
             id="beside-arrays",
         ),
         pytest.param(
+            "import jax\nfrom jax.random import KeyArray\nfrom jax._src.prng import PRNGKeyArray\n"
+            "isinstance(k, (KeyArray, PRNGKeyArray))\n",
+            f"import jax\n{TEST}\n",
+            id="two-classes-of-keys",
+        ),
+        pytest.param(
+            "import jax\nif not isinstance(k, (int, (str, jax.random.KeyArray))): ...\n",
+            f"import jax\nif not (isinstance(k, (int, str)) or {TEST}): ...\n",
+            id="among-others",
+        ),
+        pytest.param(
+            "import jax\nisinstance(k, int | jax.random.KeyArray)\n",
+            f"import jax\nisinstance(k, int) or {TEST}\n",
+            id="in-a-union",
+        ),
+        pytest.param(
+            "import jax\nfrom typing import Union\nSeed = Union[int, jax.random.KeyArray]\ndef f(s: Seed): ...\n",
+            "import jax\nfrom typing import Union\nSeed = Union[int, jax.Array]\ndef f(s: Seed): ...\n",
+            id="union-for-annotations",
+        ),
+        pytest.param(
             "from jax import prng\nprng.seed_with_impl(i, 0)\n",
             "from jax.extend import random\nrandom.seed_with_impl(i, 0)\n",
             id="module",
@@ -86,7 +107,12 @@ def test_rewritten(before: str, after: str) -> None:
     ("use", "advice"),
     [
         ("isinstance(make(), jax.random.KeyArray)", "prng_key"),
-        ("isinstance(k, (int, jax.random.KeyArray))", "prng_key"),
+        ("isinstance(make(), (int, jax.random.KeyArray))", "prng_key"),
+        ("KEYS = (int, jax.random.KeyArray)\nisinstance(k, KEYS)", "prng_key"),
+        ("def f(k, kinds=(int, jax.random.KeyArray)): return isinstance(k, kinds)", "prng_key"),
+        ("any(isinstance(k, t) for t in (int, jax.random.KeyArray))", "prng_key"),
+        ("Key = int | jax.random.KeyArray\nisinstance(k, Key)", "prng_key"),
+        ("isinstance(k, (int, *[jax.random.KeyArray]))", "prng_key"),
         ("self.assertIsInstance(k, jax.random.KeyArray)", "prng_key"),
         ("issubclass(t, jax.random.KeyArray)", "no class of their own"),
         ("type(k) is jax.random.PRNGKeyArray", "no class of their own"),
@@ -120,3 +146,8 @@ def test_a_name_passed_on_is_a_review() -> None:
         select=SELECT,
     )
     assert [f.applicability.name for f in result.findings] == ["REVIEW"]
+
+
+def test_a_test_for_several_classes_is_one_finding() -> None:
+    source = "import jax\nisinstance(k, (jax.random.KeyArray, jax.random.PRNGKeyArray))\n"
+    assert len(findings(source, select=SELECT)) == 1
