@@ -102,13 +102,16 @@ def ignores(function: Function, name: str) -> bool:
     return arguments.kwarg is not None and not reads(function, arguments.kwarg.arg)
 
 
-def wanted(source: Source, node: ast.expr) -> str:
+def wanted(source: Source, node: ast.expr, argument: ast.expr) -> str:
     """How a function is to be given NumPy's arrays: ``asarray``, as a copy of its own (``array``), or not at all (empty).
 
     Callbacks hand over a jax.Array from 0.4.27 on, which progress bars, libraries in C and arithmetic take in other ways.
     """
     if _is_pure_name(source.resolve(node)):
         return ""
+    in_tree = isinstance(source.value_of(argument), _DISPLAYS)
+    if _is_builtin(source, node):
+        return "" if _converts(node, in_tree) else "asarray"
     function = function_of(source, node)
     if function is None:
         return "asarray"
@@ -117,7 +120,7 @@ def wanted(source: Source, node: ast.expr) -> str:
     rest = function.args.vararg
     if first_parameter(function) is None and rest is not None:
         return "asarray" if reads(function, rest.arg) else ""
-    return "" if all(_takes_any(source, use) for use in _uses(function)) else "asarray"
+    return "" if all(_takes_any(source, use, in_tree) for use in _uses(function)) else "asarray"
 
 
 def _uses(function: Function) -> list[ast.Name]:
@@ -135,26 +138,43 @@ def _is_array_there(source: Source, use: ast.Name) -> bool:
     return isinstance(around, (ast.BinOp, ast.UnaryOp, ast.AugAssign)) and not isinstance(getattr(around, "op", None), ast.Not)
 
 
-_CONVERTING = frozenset({"float", "int", "bool", "complex", "str", "repr", "print", "len", "format"})
+_DISPLAYS = (ast.Tuple, ast.List, ast.Dict)
+_READING = frozenset({"float", "int", "bool", "complex", "len"})
+_SHOWING = frozenset({"str", "print", "format"})
+"""What shows a jax.Array as it does an ndarray; in a tree, and by repr, it is ``Array(...)``."""
 _COMMON = frozenset({"shape", "dtype", "ndim", "size", "item", "tolist"})
 
 
-def _takes_any(source: Source, node: ast.expr) -> bool:
-    """Whether what is done with a value comes to the same for a jax.Array and an ndarray."""
+def _takes_any(source: Source, node: ast.expr, in_tree: bool) -> bool:
+    """Whether what is done with a value comes to the same for a jax.Array and an ndarray, or for a tree of them."""
     around = source.parent(node)
     if isinstance(around, ast.Attribute):
         return around.attr in _COMMON
     if isinstance(around, ast.Subscript):
-        return around.value is node and isinstance(around.ctx, ast.Load) and _takes_any(source, around)
-    if isinstance(around, (ast.Tuple, ast.List, ast.Dict)):
-        return _takes_any(source, around)
+        return (
+            around.value is node
+            and isinstance(around.ctx, ast.Load)
+            and _takes_any(source, around, in_tree and isinstance(around.slice, ast.Slice))
+        )
+    if isinstance(around, _DISPLAYS):
+        return _takes_any(source, around, in_tree=True)
     if isinstance(around, ast.keyword):
         around = source.parent(around)
     if isinstance(around, ast.Call):
-        builtin = isinstance(around.func, ast.Name) and around.func.id in _CONVERTING
-        free = builtin and not source.lookup(getattr(around.func, "id", ""), source.scope(around))[0]
-        return around.func is not node and (free or (source.resolve(around.func) or "").startswith("numpy."))
-    return isinstance(around, (ast.FormattedValue, ast.Return)) or (isinstance(around, ast.Lambda) and around.body is node)
+        known = _is_builtin(source, around.func) and _converts(around.func, in_tree)
+        return around.func is not node and (known or (source.resolve(around.func) or "").startswith("numpy."))
+    if isinstance(around, ast.FormattedValue):
+        return not in_tree and around.conversion in (-1, ord("s"))
+    return isinstance(around, ast.Return) or (isinstance(around, ast.Lambda) and around.body is node)
+
+
+def _is_builtin(source: Source, node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and hasattr(builtins, node.id) and not source.lookup(node.id, source.scope(node))[0]
+
+
+def _converts(builtin: ast.expr, in_tree: bool) -> bool:
+    name = getattr(builtin, "id", "")
+    return name in _READING or (name in _SHOWING and not in_tree)
 
 
 def has_leaves(node: ast.expr) -> bool:

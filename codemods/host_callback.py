@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from operator import itemgetter
+from operator import add, itemgetter
 from string import Formatter
 from typing import TYPE_CHECKING
 
@@ -130,7 +130,17 @@ def _order(source: Source) -> tuple[str, str]:
     if spread:
         return "", f"their order, that of the program before, is not kept: on several devices ({spread}) JAX refuses ordered=True"
     vmapped = ", under vmap an ordered callback is an error" if source.mentions("vmap") else ""
-    return "ordered=True", f"ordered=True keeps their order{vmapped}; leave it out where a computation spans several devices"
+    apart = " among each other, debug and io callbacks each for themselves" if _is_mixed(source) else ""
+    return (
+        "ordered=True",
+        f"ordered=True keeps their order{apart}{vmapped}; leave it out where a computation spans several devices",
+    )
+
+
+def _is_mixed(source: Source) -> bool:
+    """Whether both kinds of ordered callbacks come out of a file: JAX does not order one kind with the other."""
+    taps = (f"{_HOME}.id_tap", f"{_HOME}.id_print", "jax.debug.callback", "jax.debug.print")
+    return bool(source.calls(*taps) and source.calls(f"{_HOME}.call", "jax.experimental.io_callback"))
 
 
 def _device(site: CallSite, function: ast.expr, flag: ast.expr | None) -> tuple[str, str]:
@@ -163,7 +173,7 @@ def _tap(site: CallSite, bound: Mapping[str, ast.expr], device: str, text: _Text
 
 def _kind(site: CallSite, function: ast.expr, arg: ast.expr) -> str:
     """How the function is to be given NumPy's arrays; empty if it need not be."""
-    return _callbacks.wanted(site.source, function) if _callbacks.has_leaves(arg) else ""
+    return _callbacks.wanted(site.source, function, arg) if _callbacks.has_leaves(arg) else ""
 
 
 def _given(site: CallSite, function: ast.expr, arg: ast.expr, name: str) -> str:
@@ -464,7 +474,8 @@ def call(site: CallSite) -> Reports:
         message += "; 64-bit types in the shape are refused unless jax_enable_x64 is on"
     if shape != "None" and not site.target_has("0.4.27"):
         message += "; before JAX 0.4.27 the function must give arrays of just these types, no Python numbers"
-    requires = "0.4.27" if "canonicalize_dtype" in shape else ""  # before, the result itself had to have the narrow type
+    is_narrow = "canonicalize_dtype" in shape or "jax.numpy.asarray" in shape
+    requires = "0.4.27" if is_narrow else ""  # before, the result itself had to have the narrow type
     return Rewrite(message, REVIEW, (_replaced(site, new, text.pieces),), requires=requires)
 
 
@@ -486,22 +497,58 @@ def _is_unused(site: CallSite) -> bool:
     return isinstance(statement, ast.Expr)
 
 
-_NUMBERS = (int, float, complex)
+_NUMBERS = (bool, int, float, complex)
 _WIDE = frozenset({"int64", "uint64", "float64", "complex128", "int_", "float_", "double", "longlong"})
+_MAKERS = frozenset({"array", "asarray", "empty", "full", "ones", "zeros"}) | _WIDE
 
 
 def _shape(site: CallSite, given: ast.expr | None, text: _Text) -> str:
-    """The shape of the result, which was a number, or of a type that was narrowed, where it must be exact now."""
+    """The shape of the result, in which numbers, and types that were narrowed, must be exact now."""
     if given is None or (isinstance(given, ast.Constant) and given.value is None):
         return "None"
-    if isinstance(given, ast.Constant) and type(given.value) in _NUMBERS:
-        return f"{{jax.ShapeDtypeStruct}}((), {{jax.numpy.result_type}}({type(given.value).__name__}))"
-    if isinstance(given, ast.Call) and site.source.resolve(given.func) == "jax.ShapeDtypeStruct" and not _is_x64(site.source):
-        fields = dict(zip(("shape", "dtype"), given.args, strict=False)) | {k.arg or "**": k.value for k in given.keywords}
-        if fields.keys() == {"shape", "dtype"} and _is_wide(site.source, fields["dtype"]):
-            shape, dtype = text.hole("shape", fields["shape"]), text.hole("dtype", fields["dtype"])
-            return f"{{jax.ShapeDtypeStruct}}({shape}, {{jax.dtypes.canonicalize_dtype}}({dtype}))"
-    return text.hole("result", given)
+    return _exact(site, given, text) or text.hole("result", given)
+
+
+def _exact(site: CallSite, given: ast.expr, text: _Text) -> str:
+    """The shape where it must be written in another way; empty if it need not be."""
+    number = given.operand if isinstance(given, ast.UnaryOp) else given
+    if isinstance(number, ast.Constant) and type(number.value) in _NUMBERS:
+        return f"{{jax.ShapeDtypeStruct}}((), {{jax.numpy.result_type}}({type(number.value).__name__}))"
+    if isinstance(given, (ast.Tuple, ast.List, ast.Dict)):
+        return _exact_parts(site, given, text)
+    if not isinstance(given, ast.Call) or _is_x64(site.source):
+        return ""
+    maker = site.source.resolve(given.func) or ""
+    if maker == "jax.ShapeDtypeStruct":
+        return _exact_struct(site, given, text)
+    module, _, name = maker.rpartition(".")
+    return f"{{jax.numpy.asarray}}({_hole(text, given)})" if module == "numpy" and name in _MAKERS else ""
+
+
+def _hole(text: _Text, piece: ast.expr) -> str:
+    return text.hole(f"result{len(text.pieces)}", piece)
+
+
+def _exact_parts(site: CallSite, given: ast.Tuple | ast.List | ast.Dict, text: _Text) -> str:
+    """A tree of shapes, some of which must be written in another way."""
+    values = given.values if isinstance(given, ast.Dict) else given.elts
+    exact = [_exact(site, value, text) for value in values]
+    if not any(exact):
+        return ""
+    parts = [new or _hole(text, value) for new, value in zip(exact, values, strict=True)]
+    if isinstance(given, ast.Dict):
+        heads = ["**" if key is None else f"{_hole(text, key)}: " for key in given.keys]
+        return "{{" + ", ".join(map(add, heads, parts)) + "}}"
+    left, right = ("[", "]") if isinstance(given, ast.List) else ("(", ",)" if len(parts) == 1 else ")")
+    return left + ", ".join(parts) + right
+
+
+def _exact_struct(site: CallSite, given: ast.Call, text: _Text) -> str:
+    fields = dict(zip(("shape", "dtype"), given.args, strict=False)) | {k.arg or "**": k.value for k in given.keywords}
+    if fields.keys() != {"shape", "dtype"} or not _is_wide(site.source, fields["dtype"]):
+        return ""
+    shape, dtype = _hole(text, fields["shape"]), _hole(text, fields["dtype"])
+    return f"{{jax.ShapeDtypeStruct}}({shape}, {{jax.dtypes.canonicalize_dtype}}({dtype}))"
 
 
 def _is_wide(source: Source, dtype: ast.expr) -> bool:

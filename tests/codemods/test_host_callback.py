@@ -241,6 +241,9 @@ def test_literal_brace_before_the_first_field_is_printed_by_python() -> None:
             "lambda v, t: f(v, v)", "lambda arg: (lambda v, t: f(v, v))(jax.tree_util.tree_map(np.asarray, arg), ())", id="twice"
         ),
         pytest.param("lambda v, t: f(1)", "lambda v: f(1)", id="unread"),
+        pytest.param("lambda v, t: print(repr(v))", "lambda v: print(repr(jax.tree_util.tree_map(np.asarray, v)))", id="repr"),
+        pytest.param("lambda v, t: f'{v!r}'", "lambda v: f'{jax.tree_util.tree_map(np.asarray, v)!r}'", id="repr-in-a-format"),
+        pytest.param("lambda v, t: print([v])", "lambda v: print([jax.tree_util.tree_map(np.asarray, v)])", id="in-a-list"),
     ],
 )
 def test_functions_get_the_arrays_of_numpy_that_they_got(before: str, after: str) -> None:
@@ -249,6 +252,52 @@ def test_functions_get_the_arrays_of_numpy_that_they_got(before: str, after: str
         f"import jax\nimport numpy as np\njax.debug.callback({after}, x, ordered=True)\n",
         **SELECT,
     )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "after"),
+    [
+        pytest.param("print, x", "print, None, x", id="array"),
+        pytest.param("lambda v: print(v), x", "lambda v: print(v), None, x", id="array-by-a-lambda"),
+        pytest.param("print, [x]", "lambda arg: print(jax.tree_util.tree_map(np.asarray, arg)), None, [x]", id="tree"),
+        pytest.param(
+            "lambda v: print(v), {'x': x}",
+            "lambda v: print(jax.tree_util.tree_map(np.asarray, v)), None, {'x': x}",
+            id="tree-by-a-lambda",
+        ),
+        pytest.param("lambda v: print(v['x']), {'x': x}", "lambda v: print(v['x']), None, {'x': x}", id="leaf-of-a-tree"),
+        pytest.param(
+            "lambda v: print(v[1:]), (x, x)",
+            "lambda v: print(jax.tree_util.tree_map(np.asarray, v)[1:]), None, (x, x)",
+            id="part-of-a-tree",
+        ),
+    ],
+)
+def test_a_tree_is_printed_as_it_was(arguments: str, after: str) -> None:
+    source = f"{HEAD}hcb.call({arguments})\n"
+    assert f"io_callback({after}, ordered=True)\n" in run(source, select="host-callback").after.decode()
+
+
+@pytest.mark.parametrize(
+    ("shape", "after"),
+    [
+        pytest.param("-1", "jax.ShapeDtypeStruct((), jnp.result_type(int))", id="negative"),
+        pytest.param("True", "jax.ShapeDtypeStruct((), jnp.result_type(bool))", id="bool"),
+        pytest.param("(0.5,)", "(jax.ShapeDtypeStruct((), jnp.result_type(float)),)", id="tuple-of-one"),
+        pytest.param("[x, [1]]", "[x, [jax.ShapeDtypeStruct((), jnp.result_type(int))]]", id="nested"),
+        pytest.param("{'n': 1, **r}", "{'n': jax.ShapeDtypeStruct((), jnp.result_type(int)), **r}", id="dict"),
+        pytest.param("np.zeros(3)", "jnp.asarray(np.zeros(3))", id="array-of-64-bits"),
+        pytest.param("[x, jnp.zeros(3)]", "[x, jnp.zeros(3)]", id="as-it-is"),
+    ],
+)
+def test_numbers_and_wide_types_in_the_shape(shape: str, after: str) -> None:
+    source = f"{HEAD}import jax.numpy as jnp\ny = hcb.call(f, x, result_shape={shape})\n"
+    assert f", {after}, x, ordered=True)\n" in run(source, select="host-callback").after.decode()
+
+
+def test_two_kinds_of_callbacks_are_not_ordered_with_each_other() -> None:
+    source = f"{HEAD}hcb.id_tap(f, x)\ny = hcb.call(g, x, result_shape=x)\n"
+    assert all("each for themselves" in f.message for f in run(source, select="host-callback").findings)
 
 
 def test_exceptions() -> None:
@@ -290,6 +339,6 @@ def test_an_old_target_is_told_that_results_are_arrays() -> None:
 def test_another_package_is_not_imported_in_the_try_around_the_old_one() -> None:
     source = (
         "import jax\ntry:\n    from jax.experimental.host_callback import id_tap\nexcept ImportError:\n    raise\n"
-        "id_tap(print, 1)\n"
+        "id_tap(bar.update, 1)\n"
     )
     assert run(source, select="host-callback").after.startswith(b"import jax\nimport numpy as np\ntry:\n")
