@@ -18,6 +18,7 @@ from jaxmigrate_codemods._specs import (
 )
 
 if TYPE_CHECKING:
+    from jaxmigrate.codemod import Site
     from jaxmigrate.names import Source
 
 _WORDS = ("process_index", "process_count")
@@ -43,6 +44,19 @@ def is_multi_process(source: Source) -> bool:
     if any(source.mentions(word) for word in _WORDS):
         return True
     return bool(source.names(*_NAMES, *(f"jax.experimental.multihost_utils.{name}" for name in _HELPERS)))
+
+
+def has_global_arrays(site: Site) -> bool:
+    """Whether the program is known to be of the days when arrays were global from the start (0.4.1), and says nothing else."""
+    origin = site.settings.origin
+    return origin is not None and not site.is_older_than("0.4.1") and b"jax_array" not in site.source.utf8
+
+
+def says_shardings(source: Source) -> bool:
+    """Whether the program, as it was written, gave pjit its shardings by a name that is younger than global arrays (0.4.4)."""
+    written = source.original or source
+    old = any(written.mentions(word) for word in ("in_axis_resources", "out_axis_resources")) or b"jax_array" in written.utf8
+    return not old and any(written.mentions(word) for word in ("in_shardings", "out_shardings"))
 
 
 def outputs_stay_global(source: Source) -> bool:

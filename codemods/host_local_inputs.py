@@ -63,7 +63,7 @@ _REORDERING = frozenset({"transpose", "T", "swapaxes", "moveaxis", "permutation"
 def host_local_inputs(site: FileSite) -> Iterator[Report]:
     """All calls of pjit-ed functions in a file that says that several processes run it."""
     source = site.source
-    if not _host_local.is_multi_process(source):
+    if not _host_local.is_multi_process(source) or _host_local.has_global_arrays(site) or _host_local.says_shardings(source):
         return
     rewrites: list[tuple[Rewrite, _mesh.Context]] = []
     for use in uses(source):

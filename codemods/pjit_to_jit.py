@@ -120,8 +120,8 @@ def _plan(site: FileSite, node: ast.expr) -> _Plan:
         raise _Stays("its arguments hold * or **, or a partial of it binds some by position")
     if use.keyword("fun") is not None and _fun_by_keyword(source, use) is None:
         raise _Stays("its function is given by keyword behind other arguments, which jax.jit does not take")
-    if _host_local.is_concerned(source, use):
-        raise _Stays("what its callers pass may be local to a process, which host-local-inputs has to settle first")
+    if not _host_local.has_global_arrays(site) and _host_local.is_concerned(source, use):
+        raise _Stays("what its callers pass may be local to a process, which has to be settled first (host-local-inputs)")
     return _planned(source, use)
 
 

@@ -300,3 +300,9 @@ def test_numbers_of_keys_and_arrays_on_the_host() -> None:
 def test_a_recursive_alias_ends(aliases: str) -> None:
     source = f"import jax\nfrom typing import Dict, List, Union\n{aliases}def f(x: Tree): return x.to_py()\n"
     assert run(source, select="array-attributes").findings
+
+
+@pytest.mark.parametrize("bridge", ["jax._src.xla_bridge", "jax._src.lib.xla_bridge", "jax.extend.backend"])
+def test_a_backend_is_no_array(bridge: str) -> None:
+    source = f"import {bridge} as xb\nbackend = xb.get_backend(None)\nd = backend.devices()[0]\n"
+    unchanged(source, select="array-attributes", allowed="unsafe")

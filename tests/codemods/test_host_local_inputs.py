@@ -16,7 +16,7 @@ HEAD = (
     "import jax\nimport numpy as np\nfrom jax.experimental.pjit import pjit\nfrom jax.sharding import Mesh, PartitionSpec as P\n"
     "mesh = Mesh(np.array(jax.devices()), ('x',))\n"
 )
-STEP = "f = pjit(lambda x: x, in_shardings=P('x'), out_shardings=P('x'))\n"
+STEP = "f = pjit(lambda x: x, in_axis_resources=P('x'), out_axis_resources=P('x'))\n"
 CALL = "with mesh:\n    y = f(x)\n"
 RANK = "rank = jax.process_index()\n"
 
@@ -40,15 +40,15 @@ def test_multihost_conversion_alone_says_nothing() -> None:
 
 @pytest.mark.parametrize("spec", ["None", "P()", "P(None)", "P(None, None)", "(None,)", "({'a': None, 'b': P()},)"])
 def test_replicated_inputs(spec: str) -> None:
-    unchanged(HEAD + RANK + f"f = pjit(lambda x: x, in_shardings={spec}, out_shardings=None)\n" + CALL)
+    unchanged(HEAD + RANK + f"f = pjit(lambda x: x, in_axis_resources={spec}, out_axis_resources=None)\n" + CALL)
 
 
 def test_replicated_by_a_name() -> None:
-    unchanged(HEAD + RANK + "spec = P()\nf = pjit(lambda x: x, in_shardings=spec, out_shardings=spec)\n" + CALL)
+    unchanged(HEAD + RANK + "spec = P()\nf = pjit(lambda x: x, in_axis_resources=spec, out_axis_resources=spec)\n" + CALL)
 
 
 def test_no_input_shardings_follow_the_arrays() -> None:
-    unchanged(HEAD + RANK + "f = pjit(lambda x: x, out_shardings=P('x'))\n" + CALL)
+    unchanged(HEAD + RANK + "f = pjit(lambda x: x, out_axis_resources=P('x'))\n" + CALL)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_global_device_array() -> None:
 
 
 def test_call_inside_another_pjit() -> None:
-    outer = "def g(x):\n    return f(x)\ng = pjit(g, in_shardings=None, out_shardings=None)\nwith mesh:\n    g(x)\n"
+    outer = "def g(x):\n    return f(x)\ng = pjit(g, in_axis_resources=None, out_axis_resources=None)\nwith mesh:\n    g(x)\n"
     unchanged(HEAD + RANK + STEP + outer)
 
 
@@ -92,7 +92,7 @@ def test_own_pjit() -> None:
 
 
 def test_other_functions_of_the_program() -> None:
-    unchanged(HEAD + RANK + "def f(x, in_shardings=None):\n    return x\n" + CALL)
+    unchanged(HEAD + RANK + "def f(x, in_axis_resources=None):\n    return x\n" + CALL)
 
 
 def test_sentinel_is_left_to_from_gda() -> None:
@@ -101,7 +101,7 @@ def test_sentinel_is_left_to_from_gda() -> None:
 
 
 def test_hidden_arguments_of_pjit() -> None:
-    unchanged(HEAD + RANK + "f = pjit(lambda x: x, in_shardings=P('x'), **kw)\n" + CALL)
+    unchanged(HEAD + RANK + "f = pjit(lambda x: x, in_axis_resources=P('x'), **kw)\n" + CALL)
 
 
 def test_reordered_devices() -> None:
@@ -110,7 +110,7 @@ def test_reordered_devices() -> None:
 
 
 def test_function_out_of_sight() -> None:
-    unchanged(HEAD + RANK + "def make(g):\n    return pjit(g, in_shardings=P('x'))\n", findings=["not all calls"])
+    unchanged(HEAD + RANK + "def make(g):\n    return pjit(g, in_axis_resources=P('x'))\n", findings=["not all calls"])
 
 
 def test_star_at_the_call() -> None:
@@ -122,7 +122,7 @@ def test_no_mesh_to_name() -> None:
 
 
 def test_output_without_a_spec() -> None:
-    unchanged(HEAD + RANK + "f = pjit(lambda x: x, in_shardings=P('x'))\n" + CALL, findings=["no out_shardings"])
+    unchanged(HEAD + RANK + "f = pjit(lambda x: x, in_axis_resources=P('x'))\n" + CALL, findings=["no out_shardings"])
 
 
 def test_ahead_of_time() -> None:
@@ -144,7 +144,7 @@ def test_result_that_nobody_reads() -> None:
 
 
 def test_comment_between_the_arguments_stays() -> None:
-    source = HEAD + RANK + "f = pjit(max, in_shardings=(P('x'), None), out_shardings=None)\n"
+    source = HEAD + RANK + "f = pjit(max, in_axis_resources=(P('x'), None), out_axis_resources=None)\n"
     source += "with mesh:\n    y = f(\n        x,  # mine\n        2,  # shared\n    )\n"
     text = testing.run(source, select="host-local-inputs", allowed="unsafe").after.decode()
     assert "host_local_array_to_global_array(x, mesh, P('x')),  # mine\n        2,  # shared\n    )\n" in text
@@ -156,7 +156,7 @@ def test_evidence(word: str) -> None:
     assert found.codemod == "host-local-inputs"
 
 
-TREE = "f = pjit(lambda t: t, in_shardings=({'x': P('x'), 'step': None},), out_shardings=P())\n"
+TREE = "f = pjit(lambda t: t, in_axis_resources=({'x': P('x'), 'step': None},), out_axis_resources=P())\n"
 CONVERTED = "multihost_utils.host_local_array_to_global_array"
 
 
@@ -171,7 +171,7 @@ def test_tree_at_the_call_is_converted_leaf_by_leaf() -> None:
 
 
 def test_leaf_inside_a_call_whose_result_becomes_local() -> None:
-    source = "f = pjit(lambda t: t, in_shardings=((P('x'), None),), out_shardings=P('x'))\nwith mesh:\n    y = f((x, step))\n"
+    source = "f = pjit(lambda t: t, in_axis_resources=((P('x'), None),), out_axis_resources=P('x'))\nwith mesh:\n    y = f((x, step))\n"
     after = run(source).after.decode()
     assert "global_array_to_host_local_array(f((" in after
     assert f"f(({CONVERTED}(x, mesh, P('x')), step)), mesh, P('x'))" in after
@@ -189,5 +189,18 @@ def test_number_in_a_tree_by_name() -> None:
 
 
 def test_python_number_beside_a_sharded_argument() -> None:
-    after = run("f = pjit(g, in_shardings=(P('x'), None), out_shardings=P())\nwith mesh:\n    y = f(x, i)\n").after.decode()
+    after = run(
+        "f = pjit(g, in_axis_resources=(P('x'), None), out_axis_resources=P())\nwith mesh:\n    y = f(x, i)\n"
+    ).after.decode()
     assert f"f({CONVERTED}(x, mesh, P('x')), i)" in after
+
+
+def test_shardings_by_that_name_are_younger_than_global_arrays() -> None:
+    unchanged(HEAD + RANK + STEP.replace("_axis_resources", "_shardings") + CALL)
+    unchanged(HEAD + RANK + STEP + CALL, origin="0.4.3")
+
+
+def test_the_old_arrays_may_have_been_switched_on_again() -> None:
+    flag = "jax.config.update('jax_array', False)\n"
+    found = findings(HEAD + flag + RANK + STEP.replace("_axis_resources", "_shardings") + CALL, select="host-local-inputs")
+    assert len(found) == 1
