@@ -23,7 +23,7 @@ from jaxmigrate.codemod import (
     Template,
 )
 from jaxmigrate.folding import fold
-from jaxmigrate.guards import waits
+from jaxmigrate.reached import waits
 from jaxmigrate.registry import history
 from jaxmigrate_codemods._jax_array import CONFIGS, READERS, UPDATES, VALUES, asks_by_name, is_tried
 from jaxmigrate_codemods._jax_array import FLAGS as ARRAY_FLAGS

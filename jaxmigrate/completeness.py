@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from jaxmigrate import guards, roundabout, silences
+from jaxmigrate import guards, reached, roundabout, silences
 from jaxmigrate.codemod import Codemod
 from jaxmigrate.fates import Fate, Verdict, judge
 from jaxmigrate.history import Advice, History
@@ -86,7 +86,7 @@ def youngest(source: Source) -> Version | None:
             if (entry := history.entry(symbol)) is not None and entry.alive:
                 born.setdefault(symbol, (entry.since, []))[1].extend(nodes)
     for symbol, (since, nodes) in sorted(born.items(), key=lambda item: item[1][0], reverse=True):
-        if any(not guards.waits(source, node, symbol) for node in nodes):
+        if any(not reached.waits(source, node, symbol) for node in nodes):
             return since
     return None
 
@@ -573,7 +573,7 @@ class _Look:
         symbol = verdict.symbol if verdict.fate is Fate.GONE else verdict.root
         found = Proposal(_OF[verdict.fate], node, message, Applicability.MANUAL, (), symbol, old, severity=severity)
         if verdict.fate is Fate.NEWER:
-            found.guard = guards.waits(self.source, node, verdict.root)
+            found.guard = reached.waits(self.source, node, verdict.root)
         return found
 
     def message(self, verdict: Verdict, qualified: str) -> str:

@@ -222,6 +222,7 @@ class _Run:
             facts=self.pack.facts,
             dead=self.pack.dead(),
             dead_members=self.pack.dead_members(),
+            target=self.settings.target,
         )
         source.embed(words)
         return source

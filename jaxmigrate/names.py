@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import functools
 import re
 import warnings
 from bisect import bisect_right
@@ -16,8 +15,8 @@ from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
 from itertools import accumulate
 
-from jaxmigrate import fates, guards, values
-from jaxmigrate.model import Position, ProjectIndex
+from jaxmigrate import fates, guards, reached, values
+from jaxmigrate.model import Position, ProjectIndex, Version
 from jaxmigrate.quoted import TYPE_COMMENT, annotation_strings, comments_of, parse_at, parse_type_comment
 from jaxmigrate.scan import Binding, Scope, handed_over, walk
 
@@ -123,11 +122,6 @@ def _looks_like_python2(line: str) -> bool:
     return bool(re.search(r"^\s*(print|exec)\s+[^=(\s]|^\s*except\s+[\w.]+\s*,|^\s*raise\s+\w+\s*,|\b0\d+\b|<>", line))
 
 
-@functools.lru_cache(maxsize=8)
-def _leaves(names: frozenset[str]) -> frozenset[str]:
-    return frozenset(name.rpartition(".")[2] for name in names)
-
-
 class Source:
     """One parsed file and the answers about it."""
 
@@ -142,8 +136,12 @@ class Source:
         facts: values.Facts | None = None,
         dead: frozenset[str] = frozenset(),
         dead_members: frozenset[str] = frozenset(),
+        target: Version | None = None,
     ) -> None:
-        """`utf8` is the text without byte-order mark; `dead` and `dead_members` are what the newest JAX lacks (for guards)."""
+        """`utf8` is the text without byte-order mark; `dead` and `dead_members` are what the newest JAX lacks (for guards).
+
+        Without `target` the newest release is all that matters.
+        """
         self.utf8 = utf8
         self.text = utf8.decode("utf-8")
         self.path = path
@@ -153,7 +151,10 @@ class Source:
         self.facts = facts or values.Facts()
         self.dead = dead
         self.dead_members = dead_members
-        self.dead_leaves = _leaves(dead)
+        versions = self.facts.history.versions or (Version((0,)),)
+        self.newest = versions[-1]
+        self.releases = frozenset((self.newest, *(v for v in versions if target is not None and v >= target)))
+        """Those that the result must run on, from the target to the newest."""
         self.tree = parse(self.text)
         self.parents: dict[ast.AST, ast.AST] = {}
         self.by_id: dict[str, list[ast.Name]] = {}
@@ -602,9 +603,9 @@ class Source:
         """Whether evaluating `node` twice is harmless."""
         return values.is_pure(node)
 
-    def guard(self, node: ast.AST) -> str:
-        """Why `node` is only reached on a JAX that has the old API; empty when it is not guarded."""
-        return guards.guard(self, node)
+    def guard(self, node: ast.AST, symbol: str = "") -> str:
+        """Why `node` is only reached on a JAX that has the old API `symbol`; empty when it is not guarded."""
+        return reached.guard(self, node, symbol)
 
     def embed(self, words: frozenset[str]) -> None:
         """Parse string annotations and type comments that mention one of `words`, so that their names are found too.

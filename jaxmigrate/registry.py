@@ -137,6 +137,10 @@ def _read_tables(packages: tuple[str, ...]) -> dict[str, Any]:
     return merged
 
 
+def _versions(table: dict[str, str]) -> dict[str, Version]:
+    return {name: Version.parse(version) for name, version in table.items()}
+
+
 def _facts(tables: dict[str, Any], history: History) -> Facts:
     modules = tables.get("modules", {})
     return Facts(
@@ -152,7 +156,8 @@ def _facts(tables: dict[str, Any], history: History) -> Facts:
         containers=frozenset(modules.get("containers", ())),
         by_path=frozenset(modules.get("by_path", ())),
         gone_modules=frozenset(tables.get("gone", {}).get("modules", ())),
-        since={name: Version.parse(version) for name, version in tables.get("since", {}).items()},
+        news=_versions(tables.get("news", {})),
+        since=_versions(tables.get("since", {})),
         history=history,
     )
 

@@ -64,7 +64,7 @@ def collect(source: Source, codemods: list[Codemod], settings: Settings, past: P
 def guard(source: Source, proposals: list[Proposal]) -> None:
     """Say of each proposal whether something in the file guards its place, or hides that it fails."""
     for proposal in proposals:
-        proposal.guard = proposal.guard or source.guard(proposal.node)
+        proposal.guard = proposal.guard or source.guard(proposal.node, proposal.symbol)
         through = "" if proposal.guard else _import_guard(source, proposal)
         if through and proposal.old is not None and _is_there(source, proposal.old.qualified):
             name = proposal.old.name  # a choice of libraries: a member that is gone from the first is gone
@@ -83,7 +83,8 @@ def _is_there(source: Source, qualified: str) -> bool:
 def _import_guard(source: Source, proposal: Proposal) -> str:
     """A use of a name whose own import is guarded is guarded with it."""
     statement = proposal.old.statement if proposal.old else None
-    return source.guard(statement) if isinstance(statement, (ast.Import, ast.ImportFrom)) else ""
+    imported = isinstance(statement, (ast.Import, ast.ImportFrom))
+    return source.guard(statement, proposal.symbol) if imported and statement is not None else ""
 
 
 def _proposal(

@@ -56,6 +56,8 @@ class Facts:
     """Packages that only hold others: what is in them is imported, never they themselves."""
     gone_modules: frozenset[str] = frozenset()
     """Modules that the newest release lacks."""
+    news: Mapping[str, Version] = field(default_factory=dict)
+    """Members that objects of the library have not had in every release, and since when they do."""
     since: Mapping[str, Version] = field(default_factory=dict)
     """Emitted API -> first release that has it, where the history does not tell."""
     history: History = field(default_factory=History)

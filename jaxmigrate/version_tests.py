@@ -1,4 +1,4 @@
-"""Tests of the library's version (``jax.__version_info__ >= (0, 4)``), and which arm of one runs on the newest release."""
+"""Tests of the library's version (``jax.__version_info__ >= (0, 4)``), and how they come out on a release."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import ast
 import copy
 import operator
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jaxmigrate.scan import last_part
 
 if TYPE_CHECKING:
+    from jaxmigrate.model import Version
     from jaxmigrate.names import Source
 
 _TEXTS = {"jax.__version__", "jax.version.__version__", "jaxlib.__version__", "jaxlib.version.__version__"}
@@ -29,6 +31,21 @@ Value = tuple[int, ...] | tuple[str, ...] | int | str
 """A version, or a part of one."""
 Answers = frozenset[bool]
 _UNCLEAR: Answers = frozenset()
+_RELEASE = re.compile(r"(\d+(?:\.\d+)*)\.?((?:a|b|rc|dev)\d*)?")
+"""A version as text: its numbers, and ``rc1`` of ``0.5.0rc1``."""
+
+
+@dataclass(frozen=True, slots=True)
+class _On:
+    """The release on which a test is asked."""
+
+    source: Source
+    release: Version
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """``__version_info__``: three numbers at least."""
+        return tuple(map(int, str(self.release).split(".")))
 
 
 def is_version_test(source: Source, test: ast.expr) -> bool:
@@ -73,45 +90,33 @@ def _asks_for_version(call: ast.Call) -> bool:
     )
 
 
-def answers_today(source: Source, test: ast.expr) -> Answers:
-    """How a test of the version comes out on the newest release.
+def answers(source: Source, test: ast.expr, release: Version) -> Answers:
+    """How a test of the version comes out on a release.
 
-    Both ways where text says otherwise than numbers would, and version-strings does not say so; empty when it does not tell.
+    Both ways where text says otherwise than numbers would, and version-strings cannot mend it; empty when it does not tell.
     """
     asked = _asked_by_function(source, source.value_of(test))
-    if not source.facts.history.versions:
-        return _UNCLEAR
     if isinstance(asked, ast.Call):
-        return _begins(source, asked)
+        return _begins(_On(source, release), asked)
     if not isinstance(asked, ast.Compare):
         return _UNCLEAR
     terms = (asked.left, *asked.comparators)
-    reported = any(source.resolve(term) in _TEXTS for term in terms) and asked is source.value_of(test)
-    links = [_link(source, op, a, b, reported) for op, a, b in zip(asked.ops, terms, terms[1:], strict=False)]
+    mended = any(source.resolve(term) in _TEXTS for term in terms) and asked is source.value_of(test)
+    return _chained(_On(source, release), asked, mended)
+
+
+def is_misread(source: Source, comparison: ast.Compare, release: Version) -> bool:
+    """Whether text puts that release on another side of the comparison than numbers would."""
+    return all(type(op) in _ORDER for op in comparison.ops) and len(_chained(_On(source, release), comparison, False)) == 2
+
+
+def _chained(on: _On, comparison: ast.Compare, in_numbers: bool) -> Answers:
+    """How a chain of comparisons comes out: as text and as numbers, or `in_numbers` only."""
+    terms = (comparison.left, *comparison.comparators)
+    links = [_link(on, op, a, b, in_numbers) for op, a, b in zip(comparison.ops, terms, terms[1:], strict=False)]
     if frozenset((False,)) in links:
         return frozenset((False,))
     return frozenset.union(*links) if all(links) else _UNCLEAR
-
-
-def _link(source: Source, op: ast.cmpop, left: ast.expr, right: ast.expr, reported: bool) -> Answers:
-    """How one comparison of a chain comes out."""
-    if isinstance(op, (ast.In, ast.NotIn)):
-        return _among(source, op, left, right)
-    values = _parsed_alike(source, left, right)
-    if values[0] is None or values[1] is None:
-        return _UNCLEAR
-    return _compared(type(op), values[0], values[1], reported)
-
-
-def _among(source: Source, op: ast.In | ast.NotIn, left: ast.expr, right: ast.expr) -> Answers:
-    """``jax.__version__ in ("0.4.1", "0.4.2")``."""
-    right = source.value_of(right)
-    if not isinstance(right, (ast.Tuple, ast.List, ast.Set)):
-        return _UNCLEAR
-    answers = [_link(source, ast.Eq(), left, element, False) for element in right.elts]
-    if not all(answers):
-        return _UNCLEAR
-    return frozenset((any(True in answer for answer in answers) is isinstance(op, ast.In),))
 
 
 def _asked_by_function(source: Source, test: ast.expr) -> ast.expr:
@@ -148,76 +153,101 @@ class _Filled(ast.NodeTransformer):
         return self._given.get(node.id, node)
 
 
-def _parsed_alike(source: Source, left: ast.expr, right: ast.expr) -> tuple[Value | None, Value | None]:
+def _link(on: _On, op: ast.cmpop, left: ast.expr, right: ast.expr, in_numbers: bool) -> Answers:
+    """How one comparison of a chain comes out."""
+    if isinstance(op, (ast.In, ast.NotIn)):
+        return _among(on, op, left, right)
+    values = _parsed_alike(on, left, right)
+    if values[0] is None or values[1] is None:
+        return _UNCLEAR
+    return _compared(type(op), values[0], values[1], in_numbers)
+
+
+def _among(on: _On, op: ast.In | ast.NotIn, left: ast.expr, right: ast.expr) -> Answers:
+    """``jax.__version__ in ("0.4.1", "0.4.2")``."""
+    right = on.source.value_of(right)
+    if not isinstance(right, (ast.Tuple, ast.List, ast.Set)):
+        return _UNCLEAR
+    answers = [_link(on, ast.Eq(), left, element, False) for element in right.elts]
+    if not all(answers):
+        return _UNCLEAR
+    return frozenset((any(True in answer for answer in answers) is isinstance(op, ast.In),))
+
+
+def _parsed_alike(on: _On, left: ast.expr, right: ast.expr) -> tuple[Value | None, Value | None]:
     """What two terms are; ``parts(jax.__version__) < parts("0.4.1")`` with one helper is a comparison of numbers."""
-    terms = [source.value_of(term) for term in (left, right)]
+    terms = [on.source.value_of(term) for term in (left, right)]
     calls = [term for term in terms if isinstance(term, ast.Call) and len(term.args) == 1]
     if len(calls) == 2 and ast.dump(calls[0].func) == ast.dump(calls[1].func):
-        texts = [_value(source, call.args[0]) for call in calls]
+        texts = [_value(on, call.args[0]) for call in calls]
         if isinstance(texts[0], str) and isinstance(texts[1], str):
-            return _split(texts[0]), _split(texts[1])
-    return _value(source, left), _value(source, right)
+            return _parsed(on, texts[0]), _parsed(on, texts[1])
+    return _value(on, left), _value(on, right)
 
 
-def _begins(source: Source, call: ast.Call) -> Answers:
+def _begins(on: _On, call: ast.Call) -> Answers:
     """``jax.__version__.startswith("0.3.")``."""
     if not isinstance(call.func, ast.Attribute) or call.func.attr != "startswith" or len(call.args) != 1:
         return _UNCLEAR
-    version, given = _value(source, call.func.value), source.value_of(call.args[0])
+    version, given = _value(on, call.func.value), on.source.value_of(call.args[0])
     beginnings = [_constant(e) for e in (given.elts if isinstance(given, ast.Tuple) else [given])]
     texts = tuple(b for b in beginnings if isinstance(b, str))
     return frozenset((version.startswith(texts),)) if isinstance(version, str) and len(texts) == len(beginnings) else _UNCLEAR
 
 
-def _compared(kind: type[ast.cmpop], left: Value, right: Value, reported: bool) -> Answers:
+def _compared(kind: type[ast.cmpop], left: Value, right: Value, numbers_only: bool) -> Answers:
     compare = _ORDER.get(kind)
     if compare is None:
         return _UNCLEAR
     if isinstance(left, int) or isinstance(right, int):
         return frozenset((bool(compare(left, right)),)) if isinstance(left, int) and isinstance(right, int) else _UNCLEAR
     if isinstance(left, str) and isinstance(right, str):
-        numbers = bool(compare(_split(left), _split(right)))
-        if kind in (ast.Eq, ast.NotEq):
-            return frozenset((numbers,)) if _split(left) != _split(right) else _UNCLEAR  # perhaps of the newest release only
-        return frozenset((numbers,)) if reported else frozenset((numbers, bool(compare(left, right))))
+        return _as_texts(kind, left, right, numbers_only)
     sides = [_split(side) if isinstance(side, str) else side for side in (left, right)]  # of a helper that may give either
     kinds = {type(element) for side in sides for element in side}
     if kinds == {str}:
         texts = [tuple(map(str, side)) for side in sides]
-        in_numbers = [_integers(text) for text in texts]
-        if in_numbers[0] is None or in_numbers[1] is None:
+        numbers = [_integers(text) for text in texts]
+        if numbers[0] is None or numbers[1] is None:
             return _UNCLEAR
-        return frozenset((bool(compare(*texts)), bool(compare(in_numbers[0], in_numbers[1]))))
+        return frozenset((bool(compare(*texts)), bool(compare(numbers[0], numbers[1]))))
     length = max(map(len, sides))
     padded = [(*side, *(0,) * (length - len(side))) for side in sides]
     answers = frozenset((bool(compare(*sides)), bool(compare(*padded)))) if kinds == {int} else _UNCLEAR
     return answers if len(answers) == 1 else _UNCLEAR  # (0, 12) < (0, 12, 0), but not in versions
 
 
-def _value(source: Source, node: ast.expr) -> Value | None:
-    """What an expression is on the newest release."""
-    node = source.value_of(node)
-    newest = source.facts.history.versions[-1]
+def _as_texts(kind: type[ast.cmpop], left: str, right: str, numbers_only: bool) -> Answers:
+    numbers = _split(left), _split(right)
+    if numbers[0] == numbers[1] and (kind in (ast.Eq, ast.NotEq) or _is_early(left) or _is_early(right)):
+        return _UNCLEAR  # perhaps of this release only, or of the candidates for it
+    answer = bool(_ORDER[kind](*numbers))
+    if numbers_only or kind in (ast.Eq, ast.NotEq):
+        return frozenset((answer,))
+    return frozenset((answer, bool(_ORDER[kind](left, right))))
+
+
+def _value(on: _On, node: ast.expr) -> Value | None:
+    """What an expression is on the release."""
+    node = on.source.value_of(node)
     if isinstance(node, (ast.Name, ast.Attribute)):
-        qualified = source.resolve(node) or ""
+        qualified = on.source.resolve(node) or ""
         if qualified in _TEXTS:
-            return str(newest)
+            return str(on.release)
         if qualified in ("jax.__version_info__", "jax.version.__version_info__"):
-            return newest.numbers
-        return _part(source, node)
+            return on.numbers
+        return _part(on, node)
     if isinstance(node, (ast.Tuple, ast.List)):
         return _elements([_constant(e) for e in node.elts])
     if isinstance(node, ast.Subscript):
-        return _subscript(source, node)
+        return _subscript(on, node)
     if isinstance(node, ast.IfExp):
-        arms = _value(source, node.body), _value(source, node.orelse)
+        arms = _value(on, node.body), _value(on, node.orelse)
         return arms[0] if arms[0] == arms[1] else None
     if isinstance(node, (ast.GeneratorExp, ast.ListComp)):  # int(part) for part in ...
         made = node.elt.func if isinstance(node.elt, ast.Call) else node.elt
-        return (
-            _integers(_value(source, node.generators[0].iter)) if last_part(made) == "int" and len(node.generators) == 1 else None
-        )
-    return _call(source, node) if isinstance(node, ast.Call) else _constant(node)
+        return _integers(_value(on, node.generators[0].iter)) if last_part(made) == "int" and len(node.generators) == 1 else None
+    return _call(on, node) if isinstance(node, ast.Call) else _constant(node)
 
 
 def _elements(elements: list[int | str | None]) -> Value | None:
@@ -229,22 +259,22 @@ def _elements(elements: list[int | str | None]) -> Value | None:
 def _constant(node: ast.expr) -> int | str | None:
     value = node.value if isinstance(node, ast.Constant) else None
     if isinstance(value, str):
-        return value if re.fullmatch(r"\d+(\.\d+)*\.?", value) else None
+        return value if _RELEASE.fullmatch(value) else None
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _part(source: Source, node: ast.expr) -> Value | None:
+def _part(on: _On, node: ast.expr) -> Value | None:
     """``Version(jax.__version__).minor`` and ``.release``."""
     if not isinstance(node, ast.Attribute) or node.attr not in ("release", *_PARTS):
         return None
-    version = _value(source, node.value)
+    version = _value(on, node.value)
     if not isinstance(version, tuple) or node.attr == "release":
         return version if isinstance(version, tuple) else None
     return version[_PARTS[node.attr]] if len(version) > _PARTS[node.attr] else None
 
 
-def _subscript(source: Source, node: ast.Subscript) -> Value | None:
-    whole = _value(source, node.value)
+def _subscript(on: _On, node: ast.Subscript) -> Value | None:
+    whole = _value(on, node.value)
     if not isinstance(whole, tuple):
         return None
     if isinstance(node.slice, ast.Slice):
@@ -255,33 +285,32 @@ def _subscript(source: Source, node: ast.Subscript) -> Value | None:
     return whole[index] if isinstance(index, int) and index < len(whole) else None
 
 
-def _call(source: Source, call: ast.Call) -> Value | None:
+def _call(on: _On, call: ast.Call) -> Value | None:
     """Parsers of versions, ``int(...)``, ``.split(".")``, and helpers that make a tuple of the version."""
     leaf = last_part(call.func)
     if _asks_for_version(call):
-        return str(source.facts.history.versions[-1])
+        return str(on.release)
     if leaf == "split" and isinstance(call.func, ast.Attribute):
-        text = _value(source, call.func.value)
+        text = _value(on, call.func.value)
         return tuple(text.split(".")) if isinstance(text, str) else None
     if leaf == "map" and len(call.args) == 2 and last_part(call.args[0]) == "int":
-        return _integers(_value(source, call.args[1]))
-    inner = _value(source, call.args[0]) if len(call.args) == 1 else None
+        return _integers(_value(on, call.args[1]))
+    inner = _value(on, call.args[0]) if len(call.args) == 1 else None
     if leaf in ("tuple", "list") and isinstance(inner, tuple):
         return inner
     if leaf == "int":
         return int(inner) if isinstance(inner, str) and inner.isdigit() else None
-    if (source.resolve(call.func) or leaf).rpartition(".")[2] in _PARSERS:
-        return _split(inner) if isinstance(inner, str) else _prerelease(source, call)
-    return source.facts.history.versions[-1].numbers if _is_version(source, call) and leaf not in ("float", "str") else None
+    if (on.source.resolve(call.func) or leaf).rpartition(".")[2] in _PARSERS:
+        return _parsed(on, inner) if isinstance(inner, str) else None
+    if leaf == "str" and isinstance(inner, str):
+        return inner
+    return on.numbers if _is_version(on.source, call) and leaf not in ("float", "str") else None
 
 
-def _prerelease(source: Source, call: ast.Call) -> tuple[int, ...] | None:
-    """``Version("0.5.0rc1")``, which stands for 0.5.0 unless that is the newest release."""
-    text = source.value_of(call.args[0]) if len(call.args) == 1 else None
-    written = str(text.value) if isinstance(text, ast.Constant) else ""
-    found = re.match(r"(\d+(?:\.\d+)*)\.?(?:a|b|rc|dev)\d*", written)
-    numbers = _split(found[1]) if found and found[0] == written else None
-    return numbers if numbers != source.facts.history.versions[-1].numbers[: len(numbers or ())] else None
+def _parsed(on: _On, text: str) -> tuple[int, ...] | None:
+    """The numbers of a version; ``0.5.0rc1`` stands for 0.5.0 unless that is the release."""
+    numbers = _split(text)
+    return None if _is_early(text) and numbers == on.numbers[: len(numbers)] else numbers
 
 
 def _integers(parts: Value | None) -> tuple[int, ...] | None:
@@ -290,4 +319,12 @@ def _integers(parts: Value | None) -> tuple[int, ...] | None:
 
 
 def _split(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split(".") if part)
+    """The numbers of a version, without what follows them (``rc1``)."""
+    found = _RELEASE.fullmatch(version)
+    return tuple(map(int, found[1].split("."))) if found else ()
+
+
+def _is_early(version: str) -> bool:
+    """Whether it is an alpha, a candidate or the like."""
+    found = _RELEASE.fullmatch(version)
+    return found is not None and found[2] is not None

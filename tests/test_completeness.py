@@ -201,7 +201,7 @@ def test_what_is_newer_than_the_target_is_reported() -> None:
             "import jax\ndef f():\n    if not hasattr(jax, 'set_mesh'):\n        return\n    jax.set_mesh(m)\n", id="early"
         ),
         pytest.param("try:\n    from jax import set_mesh\nexcept ImportError:\n    set_mesh = None\n", id="try"),
-        pytest.param("import jax\nif jax.__version_info__ >= (0, 7):\n    jax.set_mesh(m)\n", id="version"),
+        pytest.param("import jax\nif jax.__version_info__ >= (0, 7, 1):\n    jax.set_mesh(m)\n", id="version"),
         pytest.param("from __future__ import annotations\nimport jax\ndef f(x: jax.set_mesh): ...\n", id="never-evaluated"),
         pytest.param("if TYPE_CHECKING:\n    from jax import set_mesh\n", id="type-checking"),
     ],

@@ -287,8 +287,7 @@ GUARDED = [
     "import jax.numpy as jnp, jax\nif hasattr(jax, 'Array'):\n    T = jax.Array\nelse:\n    T = jnp.DeviceArray",
     "import jax.numpy as jnp, jax\nif not hasattr(jax, 'Array'):\n    T = jnp.DeviceArray",
     "import jax.numpy as jnp\nT = jnp.DeviceArray if hasattr(jnp, 'DeviceArray') else None",
-    "import jax.numpy as jnp\nT = x.sharding if hasattr(x, 'sharding') else jnp.DeviceArray",
-    "import jax.numpy as jnp\nT = lib.Array if hasattr(lib, 'Array') else jnp.DeviceArray",
+    "import jax.numpy as jnp\nT = x.addressable_shards if hasattr(x, 'addressable_shards') else jnp.DeviceArray",
     "import jax.numpy as jnp\nT = hasattr(jnp, 'DeviceArray') and jnp.DeviceArray",
     "import jax.numpy as jnp, jax\nif jax.__version__ < '0.4':\n    T = jnp.DeviceArray",
     "import jax.numpy as jnp, jax\nV = tuple(map(int, jax.__version__.split('.')))\nif V < (0, 4):\n    T = jnp.DeviceArray",
@@ -342,7 +341,7 @@ def test_guarded(text: str) -> None:
 
 
 def test_type_error_guards_an_old_keyword() -> None:
-    src = Source(GUARDED_CALLS.encode(), dead_members=PACK.dead_members())
+    src = Source(GUARDED_CALLS.encode(), facts=PACK.facts, dead_members=PACK.dead_members())
     new, old = src.calls("jax.jit")
     assert src.guard(old)
     assert not src.guard(new)

@@ -160,7 +160,7 @@ def test_a_choice_that_is_not_about_jax_guards_nothing(place: str) -> None:
 @pytest.mark.parametrize(
     "place",
     [
-        "if hasattr(x, 'at'):\n    y = x\nelse:\n    y = {}\n",
+        "if hasattr(x, 'addressable_shards'):\n    y = x\nelse:\n    y = {}\n",
         "try:\n    from jax.numpy import prod\nexcept ImportError:\n    y = {}\n",
     ],
 )

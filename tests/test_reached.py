@@ -1,0 +1,116 @@
+"""Guards: what no release of the target or newer reaches stays, and nothing that one of them comes to is called dead."""
+
+from __future__ import annotations
+
+import pytest
+
+from jaxmigrate.model import Outcome
+from jaxmigrate.testing import run, unchanged
+
+HEAD = "import jax, sys\nimport jax.numpy as jnp\n"
+OLD, NEW = "jax.tree_map(f, t)", "jax.tree.map(f, t)"
+
+ALIVE = {
+    "a_default_before": "x = default\ntry:\n    x = {}\nexcept Exception:\n    pass\n",
+    "a_default_made_before": "x = [1]\ntry:\n    x = {}\nexcept AttributeError:\n    pass\n",
+    "fallback_of_a_file": "try:\n    x = load_cache(p)\nexcept Exception:\n    x = {}\n",
+    "fallback_of_an_array": "try:\n    x = jnp.asarray(p)\nexcept Exception:\n    x = {}\n",
+    "fallback_of_a_cache": "try:\n    x = self._cached\nexcept AttributeError:\n    x = {}\n",
+    "fallback_of_an_attribute_like_jax": "try:\n    x = self.is_deleted\nexcept AttributeError:\n    x = {}\n",
+    "below_the_fallback_of_a_cache": "def g():\n    try:\n        return self._cached\n    except AttributeError:\n        pass\n    return {}\n",
+    "fallback_of_another_library": "try:\n    import mylib\nexcept ImportError:\n    x = {}\n",
+    "broad_and_gives_back_what_it_got": "def g(t):\n    try:\n        return {}\n    except Exception:\n        return t\n",
+    "broad_and_gives_a_default": "def g(t, default):\n    try:\n        return {}, 1\n    except:\n        return None, default\n",
+    "broad_and_uses_another_library": "def g(t):\n    try:\n        return {}\n    except Exception:\n        return np.map(t)\n",
+    "broad_and_uses_jax_for_something_else": "def g(t):\n    try:\n        return {}\n    except Exception:\n        return jnp.zeros(3)\n",
+    "attribute_of_oneself": "if hasattr(self, 'device'):\n    x = {}\n",
+    "attribute_of_oneself_or_not": "if hasattr(self, 'sharding_spec'):\n    pass\nelse:\n    x = {}\n",
+    "attribute_of_oneself_once_of_jax": "if hasattr(self, 'mesh_axes'):\n    x = {}\n",
+    "attribute_of_a_configuration": "if hasattr(cfg, 'layout'):\n    pass\nelse:\n    x = {}\n",
+    "attribute_that_a_function_of_jax_has": "if hasattr(model, 'grad'):\n    pass\nelse:\n    x = {}\n",
+    "attribute_of_another_library": "import torch\nif not hasattr(torch, 'compile'):\n    x = {}\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("place", ALIVE.values(), ids=ALIVE)
+def test_what_runs_is_rewritten(place: str) -> None:
+    after = run(HEAD + place.replace("{}", OLD), select="tree-map").after
+    assert after.decode() == HEAD + place.replace("{}", NEW)
+
+
+DEAD = {
+    "living_value_before": "x = jax.tree.map(f, t)\ntry:\n    x = {}\nexcept Exception:\n    pass\n",
+    "broad_but_with_the_successor": "def g(t):\n    try:\n        return {}\n    except Exception:\n        return jax.tree.map(f, t)\n",
+    "broad_with_the_successor_in_a_function": "def h(t):\n    return jax.tree_util.tree_map(f, t)\n"
+                                              "def g(t):\n    try:\n        return {}\n    except Exception:\n        return h(t)\n",
+    "narrow_and_does_it_by_hand": "def g(t):\n    try:\n        return {}\n    except AttributeError:\n        return by_hand(t)\n",
+    "fallback_of_what_is_young": "try:\n    x = jax.tree.map(f, t)\nexcept AttributeError:\n    x = {}\n",
+    "fallback_of_an_import_that_never_fails": "try:\n    from jax.numpy import prod\nexcept ImportError:\n    x = {}\n",
+    "member_of_an_array": "if hasattr(x, 'addressable_shards'):\n    pass\nelse:\n    x = {}\n",
+    "name_of_jax": "if hasattr(jax, 'shard_map'):\n    pass\nelse:\n    x = {}\n",
+    "name_of_jax_with_default": "new = getattr(jax, 'shard_map', None)\nif new is None:\n    x = {}\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("place", DEAD.values(), ids=DEAD)
+def test_what_does_not_run_is_left_alone(place: str) -> None:
+    [finding] = run(HEAD + place.replace("{}", OLD), select="tree-map").findings
+    assert finding.outcome is Outcome.GUARDED
+
+
+def test_an_old_member_of_the_object_that_is_asked_is_left_alone() -> None:
+    place = "def f(x):\n    if hasattr(x, 'sharding'):\n        return x.sharding\n    return x.device_buffers\n"
+    assert [f.outcome for f in run(HEAD + place).findings] == [Outcome.GUARDED]
+
+
+def test_an_import_in_a_try_is_not_there_in_its_except_clause() -> None:
+    source = (
+        "import jax.numpy as jnp\ntry:\n    from jax.numpy import prod\n    import mylib\nexcept ImportError:\n    y = {}(x)\n"
+    )
+    after = run(source.replace("{}", "jnp.product"), select="numpy-names").after.decode()
+    assert after == source.replace("{}", "jnp.prod")
+
+
+@pytest.mark.parametrize("old", ["from jax import tree_multimap as tm", "import jax.experimental.maps as tm"])
+def test_the_fallback_of_an_own_module_does_not_go_unmentioned(old: str) -> None:
+    result = run(f"try:\n    from mylib import tm\nexcept ImportError:\n    {old}\nprint(tm)\n")
+    assert [f.outcome for f in result.findings] in ([Outcome.APPLIED], [Outcome.MANUAL])
+    assert b"as tm\n" in (result.after or b"as tm\n")
+
+
+def test_a_member_of_one_of_two_libraries_is_reported() -> None:
+    source = "try:\n    import cupy as np\nexcept ImportError:\n    import jax.numpy as np\nprint(np.product([1]))\n"
+    unchanged(source, findings=["jax.numpy.product is gone"])
+
+
+ARMS = [  # test, target, whether an old name in the body and one in the else branch are rewritten; 0.5.3 was the last with it
+    ("jax.__version_info__ >= (0, 7)", "0.12.0", (True, False)),
+    ("jax.__version_info__ >= (0, 7)", "0.6.2", (True, True)),
+    ("jax.__version_info__ >= (0, 7)", "0.4.13", (True, True)),
+    ("jax.__version_info__ >= (0, 4, 20)", "0.4.13", (True, False)),
+    ("jax.__version_info__ >= (0, 6)", "0.4.13", (True, False)),
+    ("jax.__version_info__ >= (0, 6, 1)", "0.4.13", (True, True)),
+    ("jax.__version_info__ < (0, 4, 20)", "0.4.13", (False, True)),
+    ("jax.__version_info__ < (0, 4, 20)", "0.12.0", (False, True)),
+    ("(0, 5) <= jax.__version_info__ < (0, 6)", "0.4.13", (False, True)),
+    ("(0, 5) <= jax.__version_info__ < (0, 7)", "0.4.13", (True, True)),
+    ("(0, 5) <= jax.__version_info__ < (0, 7)", "0.7.0", (False, True)),
+    ("jax.__version__.startswith('0.6.')", "0.6.0", (True, True)),
+    ("jax.__version__.startswith('0.6.')", "0.7.0", (False, True)),
+    ("jax.__version__ == '0.6.2'", "0.6.2", (True, True)),
+    ("hasattr(jax, 'shard_map')", "0.4.13", (True, True)),  # since 0.6.1
+    ("hasattr(jax, 'shard_map')", "0.12.0", (True, False)),
+    ("hasattr(jax.tree_util, 'tree_map_with_path')", "0.4.1", (True, False)),  # since 0.4.6
+    ("hasattr(jax, 'tree_map')", "0.4.13", (False, True)),
+    ("x and jax.__version_info__ >= (0, 7)", "0.12.0", (True, True)),
+    ("x and jax.__version_info__ < (0, 7)", "0.12.0", (False, True)),
+]
+
+
+@pytest.mark.parametrize(("test", "target", "expected"), ARMS)
+def test_an_arm_is_alive_if_a_release_without_the_old_name_comes_there(
+    test: str, target: str, expected: tuple[bool, bool]
+) -> None:
+    after = run(f"import jax\nif {test}:\n    jax.tree_map(f, a)\nelse:\n    jax.tree_map(f, b)\n", target=target).after
+    rewritten = ("map(f, a)", "map(f, b)")
+    assert tuple(f"jax.tree_{text}" not in after.decode() for text in rewritten) == expected
