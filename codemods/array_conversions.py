@@ -76,9 +76,9 @@ def _formatted(site: FileSite, node: ast.BinOp) -> Iterator[Report]:
     values = node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
     if len(kinds) != len(values):
         return
-    for kind, value in zip(kinds, values, strict=True):
-        if kind in "dieEfFgGoxX" and _is_one(site.source, value):
-            yield Rewrite(_ONE, REVIEW, (site.replace("{x}.item()", value, x=value),), node)
+    numbers = [value for kind, value in zip(kinds, values, strict=True) if kind in "dieEfFgGoxX" and _is_one(site.source, value)]
+    if numbers:
+        yield Rewrite(_ONE, REVIEW, tuple(site.replace("{x}.item()", value, x=value) for value in numbers), node)
 
 
 def _is_element(source: Source, target: ast.expr) -> bool:

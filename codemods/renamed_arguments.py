@@ -134,7 +134,9 @@ def _reports(call: Call) -> Iterator[Rewrite | Manual]:
         if argument not in placed:
             decide(call, argument, plan)
     check_order(call, arguments, plan)
-    if plan.placed:
+    if plan.placed and _may_be_joined(call, plan.ways):
+        yield _joined(_by_position(call, plan.placed, plan.ways), _edited(call, plan.ways))
+    elif plan.placed:
         yield _by_position(call, plan.placed)
     elif plan.ways:
         yield _edited(call, plan.ways)
@@ -168,18 +170,32 @@ def _entries(given: ast.expr | None) -> Iterator[tuple[str, ast.expr]]:
         yield from ((k.arg, k.value) for k in given.keywords if k.arg is not None)
 
 
-def _by_position(call: Call, placed: Mapping[int, Argument]) -> Rewrite:
+def _may_be_joined(call: Call, ways: Sequence[tuple[Argument, Way]]) -> bool:
+    """Whether keywords can be renamed or left out by the edit that moves others: else that comes next, by itself."""
+    return bool(ways) and all(isinstance(a.key, str) for a, _ in ways) and call.node.lineno == call.node.end_lineno
+
+
+def _joined(placing: Rewrite, naming: Rewrite) -> Rewrite:
+    """One finding for both: the edit is that of the first."""
+    message = f"{placing.message}; {naming.message}"
+    return replace(
+        placing, message=message, applicability=max(placing.applicability, naming.applicability), requires=naming.requires
+    )
+
+
+def _by_position(call: Call, placed: Mapping[int, Argument], ways: Sequence[tuple[Argument, Way]] = ()) -> Rewrite:
     names = ", ".join(f"{argument.key}=" for argument in placed.values())
     gone = max(argument.rule.gone for argument in placed.values() if argument.rule.gone)
     message = f"{names} of {call.label} {'are' if len(placed) > 1 else 'is'} gone since JAX {gone}; by position it works in all"
     remarks = [argument.rule.remark for argument in placed.values() if argument.rule.remark]
     moved = [argument.node for _, argument in sorted(placed.items())]
     first = len(call.positional)
-    if list(placed) == list(range(first, first + len(placed))) and moved == call.node.keywords[: len(moved)]:
+    in_place = list(placed) == list(range(first, first + len(placed))) and moved == call.node.keywords[: len(moved)]
+    if in_place and not ways:
         changes: tuple[Change, ...] = tuple(_without_name(call.source, argument) for argument in placed.values())
     else:
-        changes = (_reordered(call, placed),)
-        if not all(call.source.is_pure(k.value) for k in call.node.keywords):
+        changes = (_reordered(call, placed, {a.node: way for a, way in ways}),)
+        if not in_place and not all(call.source.is_pure(k.value) for k in call.node.keywords):
             remarks.append("its arguments can be evaluated in another order")
     return Rewrite("; ".join([message, *remarks]), REVIEW if remarks else SAFE, changes)
 
@@ -191,8 +207,8 @@ def _without_name(source: Source, argument: Argument) -> ReplaceText:
     return ReplaceText(start, start + found.end(), "")
 
 
-def _reordered(call: Call, placed: Mapping[int, Argument]) -> ReplaceExpr:
-    """The call written anew, with what was not given filled in as None."""
+def _reordered(call: Call, placed: Mapping[int, Argument], ways: Mapping[ast.AST, Way]) -> ReplaceExpr:
+    """The call written anew, with what was not given filled in as None, and the other keywords as they are today."""
     pieces: dict[str, Piece] = {"function": call.node.func}
     texts: list[str] = []
     moved = {argument.node for argument in placed.values()}
@@ -203,8 +219,14 @@ def _reordered(call: Call, placed: Mapping[int, Argument]) -> ReplaceExpr:
         if value is not None:
             pieces[f"p{number}"] = value
     for number, keyword in enumerate(k for k in call.node.keywords if k not in moved):
+        way = ways.get(keyword, Way(keyword=keyword.arg or ""))
+        if keyword.arg is None:
+            texts.append(f"**{{k{number}}}")
+        elif way.keyword:
+            texts.append(f"{way.keyword}={way.value or f'{{k{number}}}'}")
+        else:
+            continue
         pieces[f"k{number}"] = keyword.value
-        texts.append(f"**{{k{number}}}" if keyword.arg is None else f"{keyword.arg}={{k{number}}}")
     return ReplaceExpr(call.node, Template(f"{{function}}({', '.join(texts)})", pieces))
 
 

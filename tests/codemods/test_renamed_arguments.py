@@ -246,3 +246,17 @@ def test_lost_parameters_are_lost_in_the_installed_jax(function: str) -> None:
         pytest.skip(f"cannot be asked here: {error}")
     takes = {p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
     assert not (lost & takes) - STAY_IN_THE_SIGNATURE
+
+
+@pytest.mark.parametrize(
+    ("arguments", "after"),
+    [
+        ("x, out=None, a_min=1", "x, 1"),
+        ("a=x, a_max=1, out=None", "x, max=1"),
+        ("a=x, a_max=1, out=None, **kw", "x, max=1, **kw"),
+    ],
+)
+def test_arguments_that_move_and_others_are_one_finding(arguments: str, after: str) -> None:
+    source = f"import jax.numpy as jnp\ny = jnp.clip({arguments})\n"
+    result = rewritten(source, f"import jax.numpy as jnp\ny = jnp.clip({after})\n", select="renamed-arguments")
+    assert len(result.findings) == 1
