@@ -10,6 +10,7 @@ import builtins
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cached_property
 
 from jaxmigrate import guards, reached, roundabout, silences
 from jaxmigrate.codemod import Codemod
@@ -18,7 +19,9 @@ from jaxmigrate.history import Advice, History
 from jaxmigrate.imports import MoveImport, chain, exported, imported_name, is_used, local_name
 from jaxmigrate.model import Applicability, Severity, Version
 from jaxmigrate.names import Binding, Resolved, Source
+from jaxmigrate.outcomes import Outcomes
 from jaxmigrate.renames import Proposal
+from jaxmigrate.roundabout import Mention
 from jaxmigrate.scan import last_part
 from jaxmigrate.sites import has_stand_in
 
@@ -179,7 +182,7 @@ def _below(name: str, root: str) -> bool:
     return f"{name}.".startswith(f"{root}.")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Look:
     source: Source
     history: History
@@ -304,10 +307,9 @@ class _Look:
     def chains(self, reported: Sequence[Proposal]) -> Iterator[Proposal]:
         """Names and attribute chains in expressions, quoted annotations included."""
         failed = {p.symbol for p in reported if isinstance(self.source.parent(p.node), ast.Import)}
-        patched = self._patched()
         for qualified, uses in self.source.meanings().items():
             verdict = self.judged(qualified) if self._is_ours(qualified) else None
-            if verdict is None or verdict.root in patched or any(_below(verdict.root, f) for f in failed):
+            if verdict is None or verdict.root in self.patched or any(_below(verdict.root, f) for f in failed):
                 continue
             for place in filter(None, (self._place(node, qualified) for node, _ in uses)):
                 # from its import or assignment on, or from where a module of the project passes it on
@@ -334,7 +336,16 @@ class _Look:
         meanings = (self.source.resolve(part) or "" for part in reversed(parts))
         return next(filter(self._is_ours, meanings), "")
 
-    def _patched(self) -> frozenset[str]:
+    @cached_property
+    def outcomes(self) -> Outcomes:
+        return Outcomes(self.source)
+
+    @cached_property
+    def carries(self) -> bool:
+        return roundabout.carries(self.source)
+
+    @cached_property
+    def patched(self) -> frozenset[str]:
         """Names of the library to which the project assigns."""
         source = self.source
         nodes = (n for nodes in source.by_attribute.values() for n in nodes if not isinstance(n.ctx, ast.Load))
@@ -423,27 +434,44 @@ class _Look:
 
     def indirect(self) -> Iterator[Proposal]:
         """Names of modules that are loaded by their path, and names in strings that are run as code."""
-        patched = self._patched()
-        found = [(m, "") for find in (roundabout.loaded, roundabout.in_turn) for m in find(self.source)]
-        found += [
-            (m, f" ({m.module} is one of the modules that this name may be)")
-            for m in roundabout.either(self.source)
-            if (v := self.judged(m.qualified)) is not None and v.fate is Fate.GONE  # what never was is meant for the others
-        ]
-        found += [(m, "; the code stands in a string, so it is not edited") for m in roundabout.in_code(self.source)]
-        for mention, why in found:
-            verdict = self.judged(mention.qualified) if self._is_ours(mention.qualified) else None
-            if verdict is None or verdict.root in patched or _below(mention.module, verdict.root):
+        source, said = self.source, set[tuple[ast.AST, str]]()
+        for mention, why in self._mentions():
+            verdict = self._family(mention.qualified) if mention.qualified.endswith("*") else self._judged_ours(mention.qualified)
+            if verdict is None or verdict.root in self.patched or _below(mention.module, verdict.root):
                 continue
             loaded = self.judged(mention.module, as_module=True) if mention.module else None
             if loaded is not None and loaded.fate is Fate.GONE:
                 continue  # it is not even loaded
-            if not self.covered.node(mention.node):
+            if not self.covered.node(mention.node) and (mention.node, verdict.root) not in said:
+                said.add((mention.node, verdict.root))
                 proposal = self.proposal(mention.node, verdict, self.message(verdict, mention.qualified) + why)
                 if mention.read is not None and not proposal.guard:
-                    proposal.guard = self.source.guard(mention.read)
+                    proposal.guard = source.guard(mention.read)
                 yield proposal
         yield from self._asked_for()
+
+    def _mentions(self) -> Iterator[tuple[Mention, str]]:
+        """What is reached in a roundabout way, and what to say of the way."""
+        source, outcomes = self.source, self.outcomes
+        yield from ((mention, "") for mention in roundabout.loaded(source))
+        yield from ((mention, "") for find in (roundabout.by_variable, roundabout.by_key) for mention in find(source, outcomes))
+        for mention in roundabout.maybe(source, outcomes) if self.carries else ():
+            verdict = self._judged_ours(mention.qualified)
+            if verdict is not None and verdict.fate is Fate.GONE:  # what never was is meant for the others
+                yield mention, f" (read of what may be {mention.module} here)"
+        yield from ((mention, "; the code stands in a string, so it is not edited") for mention in roundabout.in_code(source))
+
+    def _judged_ours(self, qualified: str) -> Verdict | None:
+        return self.judged(qualified) if self._is_ours(qualified) else None
+
+    def _family(self, beginning: str) -> Verdict | None:
+        """What became of all names of a module that begin alike, ``jax.ops.index_*``, if none is left."""
+        owner, _, start = beginning.rstrip("*").rpartition(".")
+        entries = [e for name, e in self.history.members(owner).items() if name.startswith(start)]
+        last = max((e for e in entries if e.last is not None), key=lambda e: e.last or self.target, default=None)
+        if last is None or any(e.alive for e in entries):
+            return None
+        return Verdict(Fate.GONE, last.symbol, last.symbol, last)
 
     def _asked_for(self) -> Iterator[Proposal]:
         """``"jax.gone" in sys.modules``."""
@@ -468,10 +496,11 @@ class _Look:
             lost = self.history.lost_parameters(qualified) if self._is_ours(qualified) else {}
             for node, _ in uses if lost else ():
                 yield from self._gone_keywords(qualified, roundabout.handed_on(self.source, node))
-        for mention in roundabout.either(self.source):
-            call = self.source.parent(mention.node) if self._is_ours(mention.qualified) else None
-            if isinstance(call, ast.Call) and call.func is mention.node:
-                yield from self._gone_keywords(mention.qualified, [call])
+        for name in sorted(self.history.parameters_gone & self.source.keywords.keys()):
+            for call in {c for k in self.source.keywords[name] if isinstance(c := self.source.parent(k), ast.Call)}:
+                if self.source.resolved(call.func) is None:
+                    for function in sorted(self.outcomes.meanings(call.func)):
+                        yield from self._gone_keywords(function, [call], name)
         for statement in self.source.stars:
             module = self.source.absolute(statement.module, statement.level)
             for name in self.history.members(module).keys() & self.source.by_id.keys() if self._is_ours(module) else ():
@@ -479,10 +508,10 @@ class _Look:
                 calls = [c for n in nodes if isinstance(c := self.source.parent(n), ast.Call) and c.func is n]
                 yield from self._gone_keywords(f"{module}.{name}", calls)
 
-    def _gone_keywords(self, function: str, calls: Iterable[ast.Call]) -> Iterator[Proposal]:
+    def _gone_keywords(self, function: str, calls: Iterable[ast.Call], name: str = "") -> Iterator[Proposal]:
         lost = self.history.lost_parameters(function)
         for keyword in (k for call in calls for k in call.keywords):
-            entry = lost.get(keyword.arg or "")
+            entry = lost.get(keyword.arg or "") if name in ("", keyword.arg) else None
             if entry is None or entry.alive or entry.at(self.target) or self.covered.node(keyword):
                 continue
             symbol = f"{function}({keyword.arg}=)"
@@ -492,7 +521,7 @@ class _Look:
 
     def members(self) -> Iterator[Proposal]:
         """Members that a living class has lost: read of the class itself, or of what is known to be an object of it."""
-        patched = self._patched()
+        patched = self.patched
         for qualified, uses in self.source.meanings().items():
             owner, _, name = qualified.rpartition(".")
             kind = self.source.facts.canonical(owner)

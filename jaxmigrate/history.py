@@ -158,11 +158,22 @@ class History:
                         found.setdefault(name, {})[section.removeprefix(_OF_CLASS)] = entry
         return found
 
+    @cached_property
+    def names_gone(self) -> frozenset[str]:
+        """The last parts of the names that living modules lost."""
+        modules = (s for s in self.sections() if s and ((own := self.entry(s)) is None or own.alive))
+        return frozenset(name for module in modules for name in self.section(module).lost())
+
+    @cached_property
+    def parameters_gone(self) -> frozenset[str]:
+        """The parameters that some function lost."""
+        return frozenset(n for name in self._sections if name.startswith(_OF_FUNCTION) for n in self.section(name).lost())
+
     def lost_parameters(self, function: str) -> Mapping[str, Entry]:
         """The parameters that a function lost or deprecated."""
         return self.section(_OF_FUNCTION + function)
 
-    def section(self, name: str) -> Mapping[str, Entry]:
+    def section(self, name: str) -> _Section:
         """The lines of one section."""
         found = self._parsed.get(name)
         if found is None:
@@ -216,17 +227,21 @@ class History:
     def has_private(self, qualified: str) -> bool | None:
         """Whether the newest release has a private name (``jax._src.core.Trace``); None when the record does not tell.
 
-        What a private module of the newest release binds at its top level is on record, nothing about older ones.
+        What a private module of the newest release binds at its top level is on record, and the private names of a public one;
+        nothing about older releases.
         """
         parts = qualified.split(".")
-        ends = range(len(parts), 1, -1)
+        ends = range(len(parts), 0, -1)
         end = next((n for n in ends if ".".join(parts[:n]) in self._private), None)
         if end is None:
             return None
         if end == len(parts):
             return True
-        names = self._private[".".join(parts[:end])]
-        return True if parts[end] in names else None if "*" in names or "__getattr__" in names else False
+        module, name = ".".join(parts[:end]), parts[end]
+        names = self._private[module]
+        if name.startswith("__") or (module in self._sections and not name.startswith("_")):
+            return None
+        return True if name in names else None if "*" in names or "__getattr__" in names else False
 
     @cached_property
     def _private(self) -> dict[str, frozenset[str]]:
@@ -266,6 +281,11 @@ class _Section(Mapping[str, Entry]):
             found = Entry(_symbol(self._name, name), tuple(map(_range, spans.split(","))), deprecated, kinds)
             self._entries[name] = found
         return found
+
+    def lost(self) -> Iterator[str]:
+        """The names that the newest release lacks: their last range has an end."""
+        spans = ((name, line.split(" ", 2)[1]) for name, line in self._lines.items())
+        return (name for name, span in spans if span.rpartition(",")[2].partition("-")[2])
 
     def __contains__(self, name: object) -> bool:
         return name in self._lines

@@ -82,6 +82,11 @@ class Table:
         """Attributes of values that some class has lost."""
         return frozenset(self._sections["members"].split())
 
+    @functools.cached_property
+    def gone(self) -> dict[str, frozenset[str]]:
+        """Module -> the names that it lost."""
+        return {module: frozenset(names) for module, *names in self._lines("gone")}
+
     def _lines(self, section: str) -> Iterator[list[str]]:
         return (line.split() for line in self._sections[section].splitlines() if line)
 
@@ -254,6 +259,10 @@ class _Seen:
         self.taken: set[str] = set()
         """What ``from`` imports name."""
         self.chains: set[tuple[str, tuple[str, ...]]] = set()
+        self.values: set[tuple[str, tuple[str, ...]]] = set()
+        """Chains that are neither called nor decorate: what they mean may have another name elsewhere."""
+        self._in_place: set[int] = set()
+        """Nodes that are called, or decorate."""
         self.attributes: set[str] = set()
         self.loose: set[str] = set()
         """Attributes of what is no name."""
@@ -275,13 +284,13 @@ class _Seen:
                 continue
             kind = node.__class__
             if kind is ast.Name:
-                self.chains.add((node.id, ()))  # type: ignore[attr-defined]
+                self._chain(node, (node.id, ()))  # type: ignore[attr-defined]
                 continue
             if kind is ast.Attribute:
                 base, rest = _chain(node)
                 self.attributes.update(rest)
                 if base.__class__ is ast.Name:
-                    self.chains.add((base.id, rest))
+                    self._chain(node, (base.id, rest))
                 else:
                     stack.append(base)
                     if base.__class__ is not ast.Constant:
@@ -303,12 +312,26 @@ class _Seen:
                 elif value is not None:
                     stack.append(value)
 
+    def _chain(self, node: ast.AST, chain: tuple[str, tuple[str, ...]]) -> None:
+        self.chains.add(chain)
+        if id(node) not in self._in_place:
+            self.values.add(chain)
+
+    def definition(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        self._in_place.update(map(id, node.decorator_list))
+
+    def class_(self, node: ast.ClassDef) -> None:
+        """What the body of a class imports is a member of it."""
+        imports = (s for s in node.body if isinstance(s, (ast.Import, ast.ImportFrom)))
+        self.values.update((a.asname or a.name.partition(".")[0], ()) for s in imports for a in s.names)
+
     def call(self, node: ast.Call) -> None:
+        self._in_place.add(id(node.func))
         self._called(node, node.func, 0)
         self.keywords.update(k.arg for k in node.keywords if k.arg)
         if node.args:
             self._called(node, node.args[0], 1)
-        if node.args and isinstance(node.args[0], ast.Constant):
+        if node.args:
             self.code.append(_chain(node.func)[0])
         if len(node.args) > 1 and isinstance(name := node.args[1], ast.Constant) and isinstance(name.value, str):
             base, rest = _chain(node.args[0])  # getattr(jax, "name")
@@ -371,6 +394,9 @@ class _Seen:
 
 _SPECIAL: Mapping[type[ast.AST], Callable[..., None]] = {
     ast.With: _Seen.with_,
+    ast.FunctionDef: _Seen.definition,
+    ast.AsyncFunctionDef: _Seen.definition,
+    ast.ClassDef: _Seen.class_,
     ast.Call: _Seen.call,
     ast.Assign: _Seen.assign,
     ast.AnnAssign: _Seen.annotated,
@@ -420,12 +446,28 @@ class _Judge:
             and self._calls()
             and all(map(self._string, self.seen.strings))
             and not self._goes_roundabout()
+            and not self._is_carried()
         )
+
+    def _is_carried(self) -> bool:
+        """Whether something lost may be reached through a value as in `jaxmigrate.outcomes`: a module, or a function."""
+        known, seen = self.known, self.seen
+        values = {self._through(".".join((q, *rest))) for base, rest in seen.values for q in self.meanings.get(base, ())}
+        modules = {m for m in known.gone if any(m == v or m.startswith(f"{v}.") for v in values)}
+        if not modules and values.isdisjoint(known.calls):
+            return False
+        words = {*seen.attributes, *seen.keywords, *(part for text in seen.strings for part in text.split("."))}
+        if any(not known.gone[module].isdisjoint(words) for module in modules):
+            return True
+        reached = (f for f in known.calls if f in values or (_owner(f) in modules and f.rpartition(".")[2] in words))
+        return any(not known.calls[function].isdisjoint(seen.keywords) for function in reached)
 
     def _goes_roundabout(self) -> bool:
         """Whether names may be reached as in `jaxmigrate.roundabout`: by paths, in strings that are run, by calls handed on."""
         words, roots = frozenset(self._words()), self.known.roots
         if not words.isdisjoint(_LOADERS) and any(_root(text) in roots for text in self.seen.strings):
+            return True
+        if "multiple" in words and any(_root(text) in roots for text in self.seen.strings):
             return True
         if any(map(self._may_run, self.seen.code)):
             return True
@@ -561,6 +603,10 @@ def _may_be_code(text: str) -> bool:
     except (RecursionError, MemoryError):
         return True
     return True
+
+
+def _owner(name: str) -> str:
+    return name.rpartition(".")[0]
 
 
 def _root(name: str) -> str:

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import ast
+import itertools
+import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from jaxmigrate.guards import leaves
 from jaxmigrate.names import Source, SourceError
+from jaxmigrate.outcomes import Outcomes
 from jaxmigrate.scan import last_part
 
 if TYPE_CHECKING:
-    from jaxmigrate.scan import Binding, Scope
+    from jaxmigrate.scan import Scope
 
 MODULES = "sys.modules"
-_RUNS = {"eval", "exec", "compile", *(f"timeit.{name}" for name in ("timeit", "repeat", "Timer"))}
+_BUILTIN = ("eval", "exec", "compile")
+_RUN = (*(f"builtins.{name}" for name in _BUILTIN), "timeit.timeit", "timeit.repeat", "timeit.Timer")
 """Callees that run a string."""
+_FILLING = "GAP_OF_A_STRING"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,24 +113,32 @@ def _uses(source: Source, loader: ast.expr) -> Iterator[ast.Name]:
 
 
 def in_code(source: Source) -> Iterator[Mention]:
-    """Names in literal strings that are run: ``eval("jax.f(x)")``; what they do not import themselves comes from around them."""
-    for text in source.strings:
-        call = source.parent(text)
-        if not isinstance(call, ast.Call) or call.args[:1] != [text] or not _runs(source, call.func):
-            continue
-        try:
-            inner = Source(textwrap.dedent(str(text.value)).strip().encode(), facts=source.facts, dead=source.dead)
-        except SourceError:
-            continue
-        names = set(inner.meanings()) | _imported(inner) | set(_from_outside(source, source.scope(text), inner))
-        yield from (Mention(text, name) for name in sorted(_longest(names)))
+    """Names in strings that are run: ``eval("jax.f(x)")``; what they do not import themselves comes from around them."""
+    for call in _running(source):
+        text = call.args[0]
+        yield from (Mention(text, name) for name in named_in(source, literal(source.value_of(text)), source.scope(text)))
 
 
-def _runs(source: Source, callee: ast.expr) -> bool:
-    name = source.resolve(callee) or ""
-    if isinstance(callee, ast.Name) and not name and not source.lookup(callee.id, source.scope(callee))[0]:
-        name = callee.id  # a builtin
-    return name.removeprefix("builtins.") in _RUNS
+def _running(source: Source) -> Iterator[ast.Call]:
+    """The calls that run a string."""
+    builtin = (n for name in _BUILTIN for n in source.by_id.get(name, ()) if not source.lookup(name, source.scope(n))[0])
+    for callee in (*builtin, *source.names(*_RUN)):
+        call = source.parent(callee)
+        if isinstance(call, ast.Call) and call.func is callee and call.args:
+            yield call
+
+
+def named_in(source: Source, code: str, scope: Scope) -> list[str]:
+    """The longest names in code that stands in a string; what has a gap in it is none."""
+    text = textwrap.dedent(code.replace(GAP, _FILLING)).strip()
+    try:
+        inner = Source(text.encode(), facts=source.facts, dead=source.dead) if text else None
+    except SourceError:
+        return []
+    if inner is None:
+        return []
+    names = set(inner.meanings()) | _imported(inner) | set(_from_outside(source, scope, inner))
+    return sorted(_longest({".".join(itertools.takewhile(lambda part: _FILLING not in part, n.split("."))) for n in names}))
 
 
 def _imported(source: Source) -> set[str]:
@@ -161,47 +175,151 @@ def handed_on(source: Source, node: ast.expr) -> Iterator[ast.Call]:
         yield from handed_on(source, use)
 
 
-def either(source: Source) -> Iterator[Mention]:
-    """What is read of a name that is one of several modules: ``import jax.numpy as np`` here, ``import numpy as np`` there."""
-    by_name: dict[str, set[str]] = {}
+def carries(source: Source) -> bool:
+    """Whether a module of the library may be reached under a name that no import gives it for sure."""
+    history, taken, several = source.facts.history, set[str](), set[str]()
     for binding in source.bindings():
-        by_name.setdefault(binding.name, set()).update(_meanings(source, binding))
-    doubtful = [name for name, meanings in by_name.items() if len(meanings) > 1]
-    for node in (n for name in doubtful for n in source.by_id.get(name, ()) if isinstance(n.ctx, ast.Load)):
-        if source.resolved(node) is None:
-            found = {meaning for binding in source.lookup_at(node)[0] for meaning in _meanings(source, binding)}
-            for meaning in sorted(found) if len(found) > 1 else ():
-                whole, qualified = chain(source, node, meaning)
-                if whole is not node:
+        (several if binding.name in taken else taken).add(binding.name)
+        is_ours = binding.kind == "import" and _is_ours(source, binding.qualified)
+        if is_ours and isinstance(binding.statement and source.parent(binding.statement), ast.ClassDef):
+            return True
+    if any(b.kind == "import" and b.name in several and _is_ours(source, b.qualified) for b in source.bindings()):
+        return True
+    modules = (uses for qualified, uses in source.meanings().items() if history.is_module(qualified))
+    return any(not isinstance(source.parent(node), ast.Attribute) for uses in modules for node, _ in uses)
+
+
+def _is_ours(source: Source, qualified: str) -> bool:
+    return qualified.partition(".")[0] in source.facts.history.members("")
+
+
+def maybe(source: Source, outcomes: Outcomes) -> Iterator[Mention]:
+    """What is read of an expression that may be a module, by an argument, a table, a choice: ``(jnp if fast else np).f``."""
+    for name in sorted(source.facts.history.names_gone & source.by_attribute.keys()):
+        for node in source.by_attribute[name]:
+            if source.resolved(node) is None and isinstance(node.ctx, ast.Load) and not _is_told_apart(source, node.value):
+                for meaning in sorted(outcomes.meanings(node.value)):
+                    whole, qualified = chain(source, node.value, meaning)
                     yield Mention(whole, qualified, meaning)
 
 
-def _meanings(source: Source, binding: Binding) -> Iterator[str]:
-    """What an import gives, or each side of ``jnp if fast else np``."""
-    if binding.kind == "import":
-        yield binding.qualified
-    elif binding.kind == "assign" and binding.value is not None:
-        value = binding.value
-        yield from (
-            q for v in ((value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,)) if (q := source.resolve(v))
-        )
+def _is_told_apart(source: Source, value: ast.expr) -> bool:
+    """Whether a test around asks what a value is: then it is a certain one of those that it may be."""
+    wanted, child = ast.dump(value), value
+    for ancestor in source.ancestors(value):
+        blocks = (getattr(ancestor, field, None) for field in ("body", "orelse"))
+        earlier = [s for block in blocks if isinstance(block, list) and child in block for s in block[: block.index(child)]]
+        tests = [s.test for s in earlier if isinstance(s, ast.If) and leaves(s.body)]
+        tests += [ancestor.test] if isinstance(ancestor, (ast.If, ast.IfExp)) else []
+        tests += ancestor.values if isinstance(ancestor, ast.BoolOp) else []
+        asking = (c for test in tests for c in ast.walk(test) if isinstance(c, ast.Compare) or _asks_kind(c))
+        if any(ast.dump(part) == wanted for question in asking for part in ast.walk(question)):
+            return True
+        child = ancestor  # type: ignore[assignment]
+    return False
 
 
-def in_turn(source: Source) -> Iterator[Mention]:
-    """Names that are read one after the other: ``for name in ["f", "g"]: getattr(module, name)``, and parametrized tests."""
+def _asks_kind(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and last_part(node.func) in ("hasattr", "isinstance", "getattr")
+
+
+def by_variable(source: Source, outcomes: Outcomes) -> Iterator[Mention]:
+    """Names that are not spelled where they are read: ``for name in ["f", "g"]: getattr(module, name)``, and whole families."""
     for callee in source.by_id.get("getattr", ()):
         call = source.parent(callee)
-        if not isinstance(call, ast.Call) or len(call.args) != 2 or not isinstance(name := call.args[1], ast.Name):
+        if not isinstance(call, ast.Call) or len(call.args) != 2 or _is_asked_for(source, call, name := call.args[1]):
             continue
-        owner = source.resolve(call.args[0]) if not _is_asked_for(source, call, name) else None
-        for binding in source.lookup_at(name)[0] if owner else ():
-            values = source.value_of(given) if (given := _given_in_turn(source, binding.node, name.id)) is not None else None
-            for value in values.elts if isinstance(values, (ast.List, ast.Tuple, ast.Set)) else ():
-                if isinstance(value, ast.Constant) and str(value.value).isidentifier():
-                    yield Mention(value, f"{owner}.{value.value!s}", owner or "", call)
+        owner = source.resolve(call.args[0])
+        if owner is not None and isinstance(source.value_of(name), ast.Constant):
+            continue  # said of the call
+        if isinstance(name, ast.Name) and sum(b.kind == "assign" for b in source.lookup_at(name)[0]) > 1:
+            continue
+        for meaning in [owner] if owner is not None else sorted(outcomes.meanings(call.args[0])):
+            for text in outcomes.texts(name) if _is_ours(source, meaning) else ():
+                yield from _spelled(text, meaning, call)
 
 
-def _is_asked_for(source: Source, call: ast.Call, name: ast.Name) -> bool:
+def _spelled(text: ast.expr, owner: str, call: ast.Call) -> Iterator[Mention]:
+    beginning = literal(text)
+    if isinstance(text, ast.Constant):
+        if beginning.isidentifier():
+            yield Mention(text, f"{owner}.{beginning}", owner, call)
+    elif beginning.partition(GAP)[0].isidentifier():
+        yield Mention(text, f"{owner}.{beginning.partition(GAP)[0]}*", owner, call)
+
+
+GAP = "\0"
+"""Stands for what a string is given while the program runs."""
+_FORMAT = re.compile(r"%[-#0 +]*[\d.]*[a-zA-Z]")
+_BRACES = re.compile(r"\{[^{}]*\}")
+
+
+def literal(node: ast.expr) -> str:
+    """What of a string is spelled out, with gaps: of constants, f-strings, sums, ``%`` and ``format``."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else GAP
+    if isinstance(node, ast.JoinedStr):
+        return "".join(map(literal, node.values))
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return literal(node.left) + literal(node.right)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant):
+        return _FORMAT.sub(GAP, literal(node.left))
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
+        return _BRACES.sub(GAP, literal(node.func.value))
+    return GAP
+
+
+def by_key(source: Source, outcomes: Outcomes) -> Iterator[Mention]:
+    """Names that are looked up in a module: ``vars(jax)["f"]``, ``attrgetter("f")(jax)``, ``mock.patch.multiple(jax, f=g)``."""
+    for text in source.strings:
+        if isinstance(text.value, str):
+            for place, owner, name in _looked_up(source, text, text.value):
+                if all(map(str.isidentifier, name.split("."))):
+                    yield from (Mention(place, f"{m}.{name}", m) for m in sorted(outcomes.meanings(owner)) if _is_ours(source, m))
+    for callee in source.by_attribute.get("multiple", ()):
+        call = source.parent(callee)
+        if isinstance(call, ast.Call) and call.func is callee and call.args and last_part(callee.value) == "patch":
+            target = call.args[0]
+            named = [str(target.value)] if isinstance(target, ast.Constant) else sorted(outcomes.meanings(target))
+            names = [k for k in call.keywords if k.arg not in (None, "create", "spec", "spec_set", "autospec", "new_callable")]
+            is_certain = not any(k.arg == "create" for k in call.keywords)
+            yield from (Mention(k.value, f"{m}.{k.arg}", m) for m in named for k in names if is_certain and _is_ours(source, m))
+
+
+def _looked_up(source: Source, text: ast.Constant, name: str) -> Iterator[tuple[ast.expr, ast.expr, str]]:
+    """Where a string names what is looked up: the place, the owner, and the name."""
+    place = source.parent(text)
+    if isinstance(place, ast.Subscript) and place.slice is text and isinstance(place.ctx, ast.Load):
+        if (owner := namespace_of(place.value)) is not None:
+            yield place, owner, name
+    elif isinstance(place, ast.keyword) and place.arg == "attribute" and isinstance(call := source.parent(place), ast.Call):
+        owners = [k.value for k in call.keywords if k.arg == "target"]
+        if leaf(source, call.func) == "object" and not any(k.arg == "create" for k in call.keywords):
+            yield from ((call, owner, name) for owner in owners)
+    elif isinstance(place, ast.Call) and text in place.args:
+        yield from _called_with(source, place, text, name)
+
+
+def _called_with(source: Source, call: ast.Call, text: ast.Constant, name: str) -> Iterator[tuple[ast.expr, ast.expr, str]]:
+    callee = last_part(call.func)
+    if callee == "__getattribute__" and call.args == [text] and isinstance(call.func, ast.Attribute):
+        yield call, call.func.value, name
+    elif callee in ("__getattribute__", "getattr_static") and len(call.args) == 2 and call.args[1] is text:
+        yield call, call.args[0], name
+    elif (source.resolve(call.func) or "") in ("operator.attrgetter", "operator.methodcaller"):
+        for outer in source.callers(call)[0]:
+            yield from ((call, owner, name) for owner in outer.args[:1])
+
+
+def namespace_of(node: ast.expr) -> ast.expr | None:
+    """Whose names are in ``vars(module)`` or ``module.__dict__``."""
+    if isinstance(node, ast.Attribute):
+        return node.value if node.attr == "__dict__" else None
+    is_vars = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "vars" and len(node.args) == 1
+    return node.args[0] if is_vars and isinstance(node, ast.Call) else None
+
+
+def _is_asked_for(source: Source, call: ast.Call, name: ast.expr) -> bool:
     """Whether what is read stands under ``if hasattr(module, name)``."""
     inner: ast.AST = call
     for ancestor in source.ancestors(call):
@@ -216,17 +334,6 @@ def _is_asked_for(source: Source, call: ast.Call, name: ast.Name) -> bool:
 
 def _listed(block: list[ast.stmt] | ast.expr) -> list[ast.AST]:
     return [*block] if isinstance(block, list) else [block]
-
-
-def _given_in_turn(source: Source, binding: ast.AST, name: str) -> ast.expr | None:
-    """The expression whose elements a loop variable or the parameter of a test is."""
-    around = source.parent(binding)
-    if isinstance(around, (ast.For, ast.comprehension)) and around.target is binding:
-        return around.iter
-    function = source.parent(around) if isinstance(around, ast.arguments) else None
-    decorators = function.decorator_list if isinstance(function, ast.FunctionDef) else []
-    calls = (d for d in decorators if isinstance(d, ast.Call) and leaf(source, d.func) == "parametrize" and len(d.args) > 1)
-    return next((call.args[1] for call in calls if getattr(call.args[0], "value", None) == name), None)
 
 
 def replaced(source: Source) -> dict[str, str]:

@@ -185,11 +185,11 @@ def _name(source: Source, node: ast.Name, depth: int) -> str | None:
     kinds = [_binding_type(source, b, depth) for b in bindings if not _is_none(b)]
     if kinds and None not in kinds and (agreed := _agreed(kinds)):
         return agreed
-    latest = _latest(source, node, bindings, scope) if len(bindings) > 1 else None
-    return _binding_type(source, latest, depth) if latest is not None else None
+    last = latest(source, node, bindings, scope) if len(bindings) > 1 else None
+    return _binding_type(source, last, depth) if last is not None else None
 
 
-def _latest(source: Source, node: ast.Name, bindings: list[Binding], scope: Scope) -> Binding | None:
+def latest(source: Source, node: ast.Name, bindings: list[Binding], scope: Scope) -> Binding | None:
     """The assignment that surely gave a name its value at `node`: the last before it, straight in the body it runs in.
 
     ``def f(x): x = jnp.asarray(x)`` and the like; None where a branch, a loop or another function may have bound it since.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from jaxmigrate.codemod import Codemod, Handler
 from jaxmigrate.completeness import OBJECTS
-from jaxmigrate.fates import judge
+from jaxmigrate.fates import Fate, judge
 from jaxmigrate.history import Entry, History
 from jaxmigrate.quiet import ALL, ALWAYS, ASKED, FILE, MODULE, OBJECT, WITH, Table
 from jaxmigrate.registry import load
@@ -42,6 +42,7 @@ def text() -> str:
             sorted(name for name, owners in history.members_gone.items() if not owners.keys().isdisjoint(OBJECTS))
         ),
     }
+    sections["gone"] = _listed(_gone(history))
     return head + "".join(f"[{section}]\n{body}\n" for section, body in sections.items()) + names
 
 
@@ -79,6 +80,17 @@ class _Looked:
             lost = [name for name, entry in history.section(section).items() if not entry.alive] if function != section else []
             if lost:
                 self.calls.setdefault(function, set()).update(lost)
+
+
+def _gone(history: History) -> dict[str, set[str]]:
+    """Module that is alive -> the names that it lost."""
+    newest, found = history.versions[-1], dict[str, set[str]]()
+    for module in filter(None, history.sections()):
+        if (own := history.entry(module)) is None or own.alive:
+            lost = (name for name, entry in history.members(module).items() if not entry.alive)
+            verdicts = ((name, judge(history, f"{module}.{name}", newest)) for name in lost)
+            found[module] = {name for name, verdict in verdicts if verdict is not None and verdict.fate is Fate.GONE}
+    return {module: names for module, names in found.items() if names}
 
 
 def _is_gated(handler: Handler) -> bool:

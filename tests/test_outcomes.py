@@ -1,0 +1,144 @@
+"""What is read of a value that may be a module: as an argument, from a table, a class, a function; what says nothing comes first."""
+
+from __future__ import annotations
+
+import pytest
+
+from jaxmigrate.model import Status
+from jaxmigrate.testing import run
+from tests.test_completeness import OURS, said
+
+HEAD = "import jax, jax.numpy as jnp, numpy as onp, functools, operator, pytest\nfrom unittest import mock\n"
+
+LEFT_ALONE = {
+    "parameter_without_a_default": "def f(x, xp):\n    return xp.product(x)\n",
+    "parameter_with_another_default": "def f(x, xp=onp):\n    return xp.product(x)\n",
+    "parameter_of_another_function": "def f(x, xp=jnp): ...\ndef g(x, xp):\n    return xp.product(x)\n",
+    "member_of_both": "def f(x, xp=jnp):\n    return xp.prod(x) + xp.float128(x)\n",
+    "member_that_never_was": "def f(x, xp=jnp):\n    return xp.never_was(x)\n",
+    "argument_of_another_function": "def f(xp):\n    return xp.product(x)\ng(jnp)\n",
+    "other_argument": "def f(x, xp):\n    return xp.product(x)\nf(jnp, onp)\n",
+    "other_value": "class A:\n    np = jnp\nclass B:\n    np = onp\n    def f(self):\n        return self.np.product(x)\n",
+    "value_that_was_replaced": "xp = jnp\nxp = onp\nxp.product(x)\n",
+    "other_key": "LIBS = {'jax': jnp, 'np': onp}\nLIBS['np'].product(x)\n",
+    "other_number": "LIBS = [jnp, onp]\nLIBS[1].product(x)\n",
+    "other_part_of_a_tuple": "xp, np = jnp, onp\nnp.product(x)\n",
+    "other_column": "for name, np in [(jnp, onp)]:\n    np.product(x)\n",
+    "compared": "for xp in (jnp, onp):\n    if xp is onp:\n        xp.product(x)\n",
+    "compared_before": "def f(xp=jnp):\n    if xp is jnp:\n        return 1\n    return xp.product(x)\n",
+    "compared_by_its_name": "def f(xp=jnp):\n    return xp.product(x) if xp.__name__ == 'numpy' else xp.prod(x)\n",
+    "asked_for": "def f(xp=jnp):\n    return xp.product(x) if hasattr(xp, 'product') else xp.prod(x)\n",
+    "other_arm_of_the_same_test": "if fast:\n    xp = jnp\nelse:\n    xp = onp\nif not fast: ...\nelse: ...\nif fast: ...\nelse:\n    xp.product(x)\n",
+    "function_that_returns_another": "def get():\n    def inner():\n        return jnp\n    return onp\nget().product(x)\n",
+    "own_method": "class A:\n    xp = jnp\n    def product(self): ...\n    def f(self):\n        return self.product()\n",
+    "living_keyword": "def f(xp=jnp):\n    return xp.clip(x, min=0)\n",
+    "keyword_of_something_else": "def f(np=onp, xp=jnp):\n    return np.clip(x, a_min=0) + xp.clip(x, 0)\n",
+    "names_with_the_living_among_them": "getattr(jax.lax, f'reduce_{x}')\n",
+    "names_that_begin_with_nothing": "getattr(jax.ops, f'{x}')\n",
+    "names_of_another_module": "getattr(onp, f'index_{x}')\n",
+    "name_among_others_that_is_asked_for": "f = getattr(jnp, 'product' if p else 'sum', None)\n",
+    "table_of_other_names": "T = {'product': 1}\ngetattr(jnp, T[k])\n",
+    "names_in_other_namespaces": "vars(onp)['product']\nglobals()['product']\nx.__dict__['product']\n",
+    "name_set_in_a_namespace": "vars(jnp)['product'] = f\n",
+    "attribute_of_another_object": "operator.attrgetter('product')(x)\noperator.itemgetter('product')(jnp)\n",
+    "double_that_need_not_be_there": "mock.patch.multiple(jax, tree_map=f, create=True)\n",
+    "double_of_another_object": "mock.patch.multiple(x, tree_map=f)\nmock.patch.object(target=x, attribute='tree_map')\n",
+    "code_with_a_gap_in_a_name": "exec(f'jax.tree_{x}(y)')\neval('jax.tree_%s' % x)\neval('jnp.' + x)\n",
+    "string_that_is_not_run": "print(f'jax.tree_map({x})')\n",
+    "cycle": "a = b\nb = a\nc = [c, a[0]]\ndef f(x=f):\n    return f(c[0](x))\nf().product\na.product\nc[0].product\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("source", LEFT_ALONE.values(), ids=LEFT_ALONE)
+def test_nothing_is_said(source: str) -> None:
+    assert not said(HEAD + source)
+
+
+PRODUCT = "jax.numpy.product"
+REACHED = {
+    "default": "def f(x, xp=jnp):\n    return xp.product(x)\n",
+    "default_by_keyword": "def f(x, *, xp=jnp):\n    return xp.product(x)\n",
+    "default_of_a_lambda": "f = lambda x, xp=jnp: xp.product(x)\n",
+    "default_in_the_body": "def f(x, xp=None):\n    xp = xp or jnp\n    return xp.product(x)\n",
+    "default_in_a_branch": "def f(x, xp=None):\n    if xp is None:\n        xp = jnp\n    return xp.product(x)\n",
+    "argument": "def f(xp, x):\n    return xp.product(x)\nf(jnp, x)\n",
+    "argument_by_keyword": "def f(x, xp):\n    return xp.product(x)\nf(x, xp=jnp)\n",
+    "argument_of_a_partial": "def f(xp, x):\n    return xp.product(x)\ng = functools.partial(f, jnp)\n",
+    "argument_of_a_method": "class A:\n    def f(self, xp):\n        return xp.product(x)\n    def g(self):\n        self.f(jnp)\n",
+    "class": "class B:\n    np = jnp\n    def f(self, x):\n        return self.np.product(x)\n",
+    "class_by_its_name": "class B:\n    np = jnp\nB.np.product(x)\n",
+    "object": "class B:\n    np = jnp\nb = B()\nb.np.product(x)\n",
+    "class_before": "class A:\n    np = jnp\nclass B(A):\n    def f(self, x):\n        return super().np.product(x)\n",
+    "import_in_a_class": "class B:\n    import jax.numpy as np\n    @classmethod\n    def f(cls, x):\n        return cls.np.product(x)\n",
+    "member": "class B:\n    def __init__(self, xp=jnp):\n        self.np = xp\n    def f(self, x):\n        return self.np.product(x)\n",
+    "property": "class B:\n    @property\n    def xp(self):\n        return jnp\n    def f(self, x):\n        return self.xp.product(x)\n",
+    "method": "class B:\n    def xp(self):\n        return jnp\n    def f(self, x):\n        return self.xp().product(x)\n",
+    "field": "class B:\n    np: object = dataclasses.field(default=jnp)\n    def f(self, x):\n        return self.np.product(x)\n",
+    "namespace": "ns = types.SimpleNamespace(np=jnp, lax=jax.lax)\nns.np.product(x)\n",
+    "loop": "for mod in (jnp, onp):\n    mod.product(x)\n",
+    "loop_over_a_name": "MODS = [onp] + [jnp]\n[mod.product(x) for mod in MODS]\n",
+    "loop_over_pairs": "for name, mod in [('jax', jnp), ('np', onp)]:\n    mod.product(x)\n",
+    "loop_over_items": "for name, mod in {'jax': jnp, 'np': onp}.items():\n    mod.product(x)\n",
+    "loop_with_numbers": "for i, mod in enumerate([jnp, onp]):\n    mod.product(x)\n",
+    "loop_over_two": "for y, mod in zip(ys, [jnp, onp]):\n    mod.product(x)\n",
+    "parametrized": "@pytest.mark.parametrize('xp', [onp, pytest.param(jnp, id='a')])\ndef test(xp):\n    xp.product(x)\n",
+    "parametrized_by_two": "@pytest.mark.parametrize('y, xp', [(1, onp), (2, jnp)])\ndef test(xp, y):\n    xp.product(x)\n",
+    "fixture": "@pytest.fixture(params=[onp, jnp])\ndef xp(request):\n    yield request.param\ndef test(xp):\n    xp.product(x)\n",
+    "walrus": "if (xp := jnp):\n    xp.product(x)\n",
+    "either": "(jnp if fast else onp).product(x)\n",
+    "one_of_three": "xp = None if a else (onp if b else jnp)\nxp.product(x)\n",
+    "table": "{'jax': jnp, 'np': onp}[backend].product(x)\n",
+    "table_with_a_name": "LIBS = dict(jax=jnp, np=onp)\nxp = LIBS.get(backend, onp)\nxp.product(x)\n",
+    "table_by_a_key": "LIBS = {'jax': jnp, 'np': onp}\nLIBS['jax'].product(x)\n",
+    "tuple": "xp, (lib, z) = jnp, (jax, 1)\nxp.product(x)\n",
+    "function": "def get(b):\n    if b == 'jax':\n        return jnp\n    return onp\nxp = get(b)\nxp.product(x)\n",
+    "function_that_imports": "def get():\n    import jax.numpy as np\n    return np\nget().product(x)\n",
+    "lambda": "get = lambda: jnp\nget().product(x)\n",
+    "context": "with contextlib.nullcontext(jnp) as xp:\n    xp.product(x)\n",
+    "module_of_a_module": "def f(x, lib=jax):\n    return lib.numpy.product(x)\n",
+    "getattr": "def f(x, xp=jnp):\n    return getattr(xp, 'product')(x)\n",
+    "one_of_two_names": "f = getattr(jnp, 'product' if p else 'sum')\n",
+    "table_of_names": "T = {'p': 'product', 's': 'sum'}\nf = getattr(jnp, T[k])\n",
+    "name_by_default": "def f(x, op='product'):\n    return getattr(jnp, op)(x)\n",
+    "name_as_an_argument": "def f(op, x):\n    return getattr(jnp, op)(x)\nf('product', 1)\n",
+    "names_that_are_mapped": "f = map(lambda n: getattr(jnp, n), ['product', 'sum'])\n",
+    "vars": "f = vars(jnp)['product']\n",
+    "namespace_of_a_module": "f = jnp.__dict__['product']\n",
+    "attrgetter": "f = operator.attrgetter('numpy.product')(jax)\n",
+    "methodcaller": "f = operator.methodcaller('product', x)(jnp)\n",
+    "getattribute": "f = jnp.__getattribute__('product')\n",
+    "getattribute_of_object": "f = object.__getattribute__(jnp, 'product')\n",
+    "static": "f = inspect.getattr_static(jnp, 'product')\n",
+    "patched_by_keywords": "mock.patch.object(target=jnp, attribute='product')\n",
+    "patched_together": "mock.patch.multiple(jnp, product=f)\n",
+    "patched_together_by_path": "mock.patch.multiple('jax.numpy', product=f)\n",
+    "code_with_a_gap": "eval(f'jnp.product({x}, axis={k})')\n",
+    "code_to_format": "eval('jnp.product({})'.format(x))\n",
+    "code_by_percent": "eval('jnp.product(%s)' % x)\n",
+    "code_put_together": "eval('jnp.product(' + x + ')')\n",
+    "code_in_a_variable": "code = 'jnp.product(x)'\neval(code)\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("source", REACHED.values(), ids=REACHED)
+def test_what_is_reached_is_reported_once(source: str) -> None:
+    assert [f.symbol for f in said(HEAD + source)] == [PRODUCT]
+    assert run(HEAD + source, select=OURS).status is Status.UNCHANGED
+
+
+@pytest.mark.parametrize("name", ["f'index_{x}'", "'index_' + x", "'index_%s' % x", "'index_{}'.format(x)"])
+def test_a_family_of_names_that_is_gone(name: str) -> None:
+    [finding] = said(f"{HEAD}getattr(jax.ops, {name})\n")
+    assert finding.symbol.startswith("jax.ops.index_")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param("def f(x, xp=jnp):\n    return xp.clip(x, a_min=0)\n", id="of-a-module-by-default"),
+        pytest.param("class B:\n    clip = staticmethod(jnp.clip)\nB.clip(x, a_min=0)\n", id="of-a-member"),
+        pytest.param("{'clip': jnp.clip}[k](x, a_min=0)\n", id="of-a-function-in-a-table"),
+    ],
+)
+def test_keywords_that_are_gone(source: str) -> None:
+    assert [f.symbol for f in said(HEAD + source)] == ["jax.numpy.clip(a_min=)"]
