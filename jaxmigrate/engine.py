@@ -512,7 +512,7 @@ class _Run:
             applicability = max(applicability, Applicability.REVIEW)
         if needs is not None and needs > self.settings.target:
             message += f" (needs JAX {needs}, newer than the target {self.settings.target})"
-        if proposal.severity is Severity.URGENT and outcome is Outcome.APPLIED and not still_fails(source, proposal.node):
+        if proposal.severity is Severity.URGENT and outcome is Outcome.APPLIED and not still_fails(source, proposal):
             message += " (this edit mends it)"
         assert self.original is not None
         first = min(splices, key=lambda s: s.start) if splices else None

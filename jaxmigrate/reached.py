@@ -40,7 +40,7 @@ def guard(source: Source, node: ast.AST, symbol: str = "") -> str:
     left = source.releases
     for reason, reached in _narrowings(source, node):
         left &= reached
-        if source.newest not in left and _lacks_none(source, symbol, left):
+        if source.newest not in left and _is_harmless(source, symbol, left):
             return reason
     return ""
 
@@ -231,11 +231,12 @@ def has(source: Source, name: str, release: Version) -> bool:
     return all(entry.at(release) for entry in known) and (bool(known) or has(source, name, source.newest))
 
 
-def _lacks_none(source: Source, lost: str, releases: Releases) -> bool:
-    """Whether all of the releases surely have a name that the newest lacks."""
-    entry = source.facts.history.entry(lost)
-    on_record = lost in source.facts.history.members_gone or (entry is not None and not entry.alive)
-    return not releases or (on_record and all(has(source, lost, release) for release in releases))
+def _is_harmless(source: Source, old: str, releases: Releases) -> bool:
+    """Whether none of the releases is at odds with a name: all surely have it, though the newest lacks or deprecates it."""
+    entry = source.facts.history.entry(old)
+    known = old in source.facts.history.members_gone or (entry is not None and not (entry.alive and entry.deprecated is None))
+    warns = entry.deprecated if entry is not None and entry.alive else None
+    return not releases or (known and all(has(source, old, r) and (warns is None or r < warns) for r in releases))
 
 
 def _may_be_missing(source: Source, names: Iterable[str]) -> bool:

@@ -9,6 +9,7 @@ from jaxmigrate.guards import is_empty, leaves
 from jaxmigrate.imports import imported_name
 from jaxmigrate.model import Severity
 from jaxmigrate.names import Source
+from jaxmigrate.reached import has
 from jaxmigrate.renames import Proposal
 from jaxmigrate.scan import last_part
 
@@ -28,7 +29,7 @@ def swallowed(source: Source, node: ast.AST) -> ast.AST | None:
         if isinstance(ancestor, ast.Try) and child in ancestor.body:
             handler = next((h for h in ancestor.handlers if _catches(h.type, wanted)), None)
             if handler is not None:
-                return handler if _is_mute(handler.body) else None
+                return handler if _is_mute(source, handler.body) else None
         if isinstance(ancestor, ast.With) and child in ancestor.body:
             calls = (i.context_expr for i in ancestor.items)
             if any(isinstance(c, ast.Call) and last_part(c.func) == "suppress" and _catch_any(c.args, wanted) for c in calls):
@@ -54,19 +55,33 @@ def _catch_any(kinds: Sequence[ast.expr], wanted: set[str]) -> bool:
     return any(last_part(kind) in wanted for kind in kinds)
 
 
-def _is_mute(body: Sequence[ast.stmt]) -> bool:
+def _is_mute(source: Source, body: Sequence[ast.stmt]) -> bool:
     """Whether a handler goes on as if nothing had happened: it raises nothing, tells nobody and does nothing instead."""
     for statement in body:
         if isinstance(statement, (ast.Pass, ast.Continue, ast.Break)):
             continue
-        if isinstance(statement, ast.Return) and (statement.value is None or is_empty(statement.value)):
+        value = statement.value if isinstance(statement, (ast.Return, ast.Assign, ast.AnnAssign)) else statement
+        if value is None or (isinstance(value, ast.expr) and _is_default(source, value)):
             continue
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
             continue
-        if isinstance(statement, (ast.Assign, ast.AnnAssign)) and (statement.value is None or is_empty(statement.value)):
-            continue
         return False
     return True
+
+
+def _is_default(source: Source, value: ast.expr) -> bool:
+    """Whether a value is none that anything was done for: empty, or variables as they are."""
+    if is_empty(value):
+        return True
+    parts = value.elts if isinstance(value, (ast.Tuple, ast.List)) else [value]
+    return all(is_empty(part) or (isinstance(part, ast.Name) and _is_variable(source, part)) for part in parts)
+
+
+def _is_variable(source: Source, name: ast.Name) -> bool:
+    """Whether a name is that of a variable or parameter, and not of a function, a class or an import."""
+    bindings, _ = source.lookup(name.id, source.scope(name))
+    made = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    return bool(bindings) and not any(b.kind == "import" or isinstance(b.node, made) for b in bindings)
 
 
 def hidden(source: Source, proposals: Sequence[Proposal]) -> Iterator[tuple[Proposal, ast.AST]]:
@@ -107,9 +122,16 @@ def mark(source: Source, proposals: Sequence[Proposal]) -> None:
         )
 
 
-def still_fails(source: Source, node: ast.AST) -> bool:
-    """Whether the block of a ``try`` around an edit imports something that is gone for good: the edit alone mends nothing."""
-    guard = swallowed(source, node)
+def still_fails(source: Source, proposal: Proposal) -> bool:
+    """Whether the block of a ``try`` around an edit imports something that is gone for good: the edit alone mends nothing.
+
+    Or whether the import behind it stays, since something asks for it: ``if hcb: hcb.call(...)``.
+    """
+    if _import_swallowed(source, proposal) is not None and proposal.old is not None:
+        uses = (n for n in source.by_id.get(proposal.old.name, ()) if isinstance(n.ctx, ast.Load))
+        if isinstance(proposal.old.statement, ast.Import | ast.ImportFrom) and lacks(source, proposal.old.statement):
+            return any(not isinstance(source.parent(n), ast.Attribute) for n in uses)
+    guard = swallowed(source, proposal.node)
     block = source.parent(guard) if isinstance(guard, ast.ExceptHandler) else guard
     return any(lacks(source, s) for s in getattr(block, "body", ()) if isinstance(s, (ast.Import, ast.ImportFrom)))
 
@@ -142,21 +164,92 @@ def switches_off(source: Source, call: ast.Call) -> str:
 
 def answers(source: Source, question: ast.expr, answer: str, *, negated: bool = False) -> str:
     """What a question is always answered now, where there is nothing in its stead; `negated` if it asks for an absence."""
+    somewhere = any(has(source, _asked_for(source, question), release) for release in source.releases)
+    when = f"{answer} on JAX {source.newest}" if somewhere else f"always {answer} now"
+    if any(_stops(source, *tested) for tested in _tests_of(source, question, negated)):
+        return f"{source.segment(question)} is {when}: the program stops here"
     if _has_alternative(source, question, negated):
         return ""
-    return f"{source.segment(question)} is always {answer} now, and nothing tells that what it guards is switched off"
+    return f"{source.segment(question)} is {when}, and nothing tells that what it guards is switched off"
 
 
-def _has_alternative(source: Source, call: ast.expr, absent: bool = False) -> bool:
+def _asked_for(source: Source, question: ast.expr) -> str:
+    """The qualified name that a question asks for: ``hasattr(jax, "old")``, ``"jax.old" in sys.modules``."""
+    name = next((str(n.value) for n in ast.walk(question) if isinstance(n, ast.Constant) and isinstance(n.value, str)), "")
+    owner = source.resolve(question.args[0]) if isinstance(question, ast.Call) and len(question.args) > 1 else None
+    return f"{owner}.{name}" if owner else name
+
+
+def _has_alternative(source: Source, question: ast.expr, absent: bool = False) -> bool:
     """Whether the code does something else where the answer is no; also unless the answer only decides something here."""
-    test = _whole(source, call)
+    uses = _uses(source, question)
+    if uses is None:
+        return _other_way(source, question, absent) is not False
+    absent ^= _tested(source, question)[1]
+    ways = [way for n in uses if (way := _other_way(source, n, absent)) is not None]
+    return not ways or any(ways)
+
+
+def _uses(source: Source, question: ast.expr) -> list[ast.Name] | None:
+    """Where the variable is read that the answer is put into; none if it gets others too, None if there is no such variable."""
+    parent = source.parent(_whole(source, question))
+    if not isinstance(parent, ast.Assign) or len(parent.targets) != 1 or not isinstance(target := parent.targets[0], ast.Name):
+        return None
+    nodes = source.by_id[target.id]
+    assigned = sum(not isinstance(n.ctx, ast.Load) for n in nodes)
+    return [n for n in nodes if isinstance(n.ctx, ast.Load)] if assigned == 1 else []
+
+
+def _tests_of(source: Source, question: ast.expr, answer: bool) -> Iterator[tuple[ast.expr, bool]]:
+    """The expressions that are as good as known where the answer to a question is, and whether they hold."""
+    decided = _decided(source, question, answer)
+    if decided is not None:
+        yield decided
+        for use in _uses(source, question) or () if decided[0] is _whole(source, question) else ():
+            if (further := _decided(source, use, decided[1])) is not None:
+                yield further
+
+
+def _decided(source: Source, node: ast.expr, holds: bool) -> tuple[ast.expr, bool] | None:
+    """The whole test that `node` decides, and how it comes out; None if other parts of it matter."""
+    while True:
+        parent = source.parent(node)
+        if isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not):
+            node, holds = parent, not holds
+        elif isinstance(parent, ast.Compare) and len(parent.ops) == 1 and _is_none(parent.comparators[0]):
+            node, holds = parent, holds is not isinstance(parent.ops[0], (ast.Is, ast.Eq))
+        elif isinstance(parent, ast.BoolOp):
+            if holds is isinstance(parent.op, ast.And):
+                return None
+            node = parent
+        elif isinstance(parent, ast.NamedExpr):
+            node = parent
+        else:
+            return node, holds
+
+
+def _stops(source: Source, test: ast.expr, holds: bool) -> bool:
+    """Whether the program ends where a test comes out like this: ``if not hasattr(jax, "old"): raise``."""
     parent = source.parent(test)
-    if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(target := parent.targets[0], ast.Name):
-        uses = [n for n in source.by_id.get(target.id, ()) if isinstance(n.ctx, ast.Load)]
-        assigned = sum(not isinstance(n.ctx, ast.Load) for n in source.by_id[target.id])
-        ways = [way for n in uses if (way := _other_way(source, n, absent)) is not None]
-        return assigned > 1 or not ways or any(ways)
-    return _other_way(source, call, absent) is not False
+    if isinstance(parent, ast.Assert):
+        return parent.test is test and not holds
+    if not isinstance(parent, ast.If) or parent.test is not test:
+        return False
+    taken = parent.body if holds else parent.orelse
+    if not taken and leaves(parent.body):  # what follows the return of the other arm
+        block = next(
+            (b for f in ("body", "orelse") if isinstance(b := getattr(source.parent(parent), f, 0), list) and parent in b), []
+        )
+        taken = block[block.index(parent) + 1 :][:1] if block else []
+    return bool(taken) and _ends(taken[-1])
+
+
+def _ends(statement: ast.stmt) -> bool:
+    """``raise``, ``sys.exit(1)``."""
+    if isinstance(statement, ast.Raise):
+        return True
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(call, ast.Call) and last_part(call.func) in ("exit", "_exit", "quit", "abort")
 
 
 def _other_way(source: Source, answer: ast.expr, absent: bool) -> bool | None:
@@ -182,7 +275,7 @@ def _other_way(source: Source, answer: ast.expr, absent: bool) -> bool | None:
 def _if_has_other_way(source: Source, statement: ast.If, negated: bool) -> bool:
     alive, dead = (statement.body, statement.orelse) if negated else (statement.orelse, statement.body)
     if alive:
-        return not _is_mute(alive)
+        return not _is_mute(source, alive)
     return not negated and leaves(dead)  # then what follows is the other way
 
 
@@ -205,7 +298,7 @@ def _tested(source: Source, answer: ast.expr) -> tuple[ast.expr, bool]:
 def _whole(source: Source, node: ast.expr) -> ast.expr:
     """The whole test that a call is part of."""
     parent = source.parent(node)
-    while isinstance(parent, (ast.BoolOp, ast.UnaryOp)):
+    while isinstance(parent, (ast.BoolOp, ast.UnaryOp, ast.Compare, ast.NamedExpr)):
         node, parent = parent, source.parent(parent)
     return node
 

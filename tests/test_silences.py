@@ -33,6 +33,11 @@ OFF = {
     "getattr_true_negated": "import jax\nif not getattr(jax.core, 'unitvar', True):\n    f()\n",
     "getattr_none": "import jax\nu = getattr(jax.core, 'unitvar', None)\nif u is not None:\n    u()\n",
     "skipped_test": "import jax, unittest\n@unittest.skipIf(not hasattr(jax.core, 'unitvar'), '')\ndef test(): ...\n",
+    "find_spec": "import importlib.util\nHAS = importlib.util.find_spec('jax.experimental.maps') is not None\nif HAS:\n    f()\n",
+    "find_spec_turned_round": "import importlib.util\nLACKS = importlib.util.find_spec('jax.experimental.maps') is None\nif not LACKS:\n    f()\n",
+    "hasattr_turned_round": "import jax\nLACKS = not hasattr(jax.core, 'unitvar')\nif not LACKS:\n    f()\n",
+    "gives_back_what_it_got": "import jax\ndef f(x):\n    try:\n        return jax.core.unitvar\n    except AttributeError:\n        return x\n",
+    "gives_defaults": "import jax\ndef f(x):\n    try:\n        return jax.core.unitvar, x\n    except Exception:\n        return None, x\n",
     "importorskip": "import pytest\npytest.importorskip('jax.interpreters.masking')\n",
     "private_name": "try:\n    from jax._src.core import unitvar\nexcept ImportError:\n    unitvar = None\nprint(unitvar)\n",
 }  # fmt: skip
@@ -64,7 +69,9 @@ ANOTHER_WAY = {
     "hasattr_not": "import jax\nif not hasattr(jax.core, 'unitvar'):\n    g()\n",
     "hasattr_of_a_living_name": "import jax\nif hasattr(jax, 'Array'):\n    jax.Array\n",
     "hasattr_of_a_value": "import jax\nif hasattr(x, 'unitvar'):\n    x.unitvar\n",
-    "hasattr_asserted": "import jax\nassert hasattr(jax.core, 'unitvar')\n",
+    "hasattr_and_more_asserted": "import jax\nassert hasattr(jax.core, 'unitvar') or x\n",
+    "find_spec_turned_round": "import importlib.util\nLACKS = importlib.util.find_spec('jax.experimental.maps') is None\nif LACKS:\n    f()\n",
+    "gives_back_a_function": "import jax\ndef g(): ...\ndef f():\n    try:\n        return jax.core.unitvar\n    except Exception:\n        return g\n",
     "getattr_or": "import jax\nu = getattr(jax.core, 'unitvar', None) or g\n",
     "getattr_true_is_on": "import jax\nif getattr(jax.core, 'unitvar', True):\n    f()\n",
     "getattr_true_else": "import jax\nif getattr(jax.core, 'unitvar', True):\n    x = 1\nelse:\n    x = 2\n",
@@ -101,6 +108,18 @@ def test_an_edit_beside_a_name_that_is_gone_for_good_does_not_claim_to_mend_it()
     assert not [f for f in result.findings if "mends" in f.message]  # still_gone_beside it
 
 
+def test_an_edit_whose_import_is_still_asked_for_does_not_claim_to_mend_it() -> None:
+    source = "try:\n    from jax.experimental import host_callback as hcb\nexcept ImportError:\n    hcb = None\n"
+    assert not [f for f in run(f"{source}if hcb:\n    hcb.call(f, x)\n").findings if "mends" in f.message]
+
+
+def test_what_an_older_target_still_has_is_not_said_to_be_missing_always() -> None:
+    source = "import jax\nif hasattr(jax, 'tree_map'):\n    jax.tree_map(f, t)\n"
+    assert "is always False now" in urgent(source)[0].message
+    [finding] = [f for f in run(source, target="0.4.13").findings if f.severity is Severity.URGENT]
+    assert "is False on JAX 0.12.0.1, and" in finding.message
+
+
 def test_the_use_behind_the_dead_test_is_left_alone() -> None:
     found = run("import jax\nif hasattr(jax, 'device_put_sharded'):\n    jax.device_put_sharded(x, d)\n").findings
     assert [(f.position.line, f.outcome) for f in found] == [(2, Outcome.MANUAL), (3, Outcome.GUARDED)]
@@ -123,3 +142,40 @@ def test_an_import_that_is_not_used_goes_where_nothing_depends_on_it() -> None:
     for handler in ("pass", "raise ImportError('too old')"):
         result = run(f"try:\n    from jax.interpreters import masking\n    import numpy\nexcept ImportError:\n    {handler}\n")
         assert b"masking" not in result.after
+
+
+STOPS = {
+    "raise": "if not hasattr(jax.core, 'unitvar'):\n    raise RuntimeError('too new')\n",
+    "raise_after_a_message": "if not hasattr(jax.core, 'unitvar'):\n    print('!')\n    raise RuntimeError\n",
+    "exit": "import sys\nif not hasattr(jax.core, 'unitvar'):\n    sys.exit(1)\n",
+    "assert": "assert hasattr(jax.core, 'unitvar')\n",
+    "assert_with_more": "assert x and hasattr(jax.core, 'unitvar'), 'too new'\n",
+    "else": "if hasattr(jax.core, 'unitvar'):\n    f()\nelse:\n    raise ImportError\n",
+    "below": "def f():\n    if hasattr(jax.core, 'unitvar'):\n        return jax.core.unitvar\n    raise ImportError\n",
+    "or": "if not hasattr(jax.core, 'unitvar') or x:\n    raise ImportError\n",
+    "variable": "HAS = hasattr(jax.core, 'unitvar')\nif not HAS:\n    raise ImportError\n",
+    "getattr": "u = getattr(jax.core, 'unitvar', None)\nif u is None:\n    raise ImportError\n",
+    "in_line": "if (u := getattr(jax.core, 'unitvar', None)) is None:\n    raise ImportError\n",
+    "find_spec": "import importlib.util\nif importlib.util.find_spec('jax.experimental.maps') is None:\n    raise ImportError\n",
+    "not_loaded": "import sys\nif 'jax.experimental.maps' not in sys.modules:\n    raise ImportError\n",
+}
+GOES_ON = {
+    "raise_where_it_is_there": "if hasattr(jax.core, 'unitvar'):\n    raise RuntimeError('too old')\n",
+    "assert_not": "assert not hasattr(jax.core, 'unitvar')\n",
+    "and": "if not hasattr(jax.core, 'unitvar') and x:\n    raise ImportError\n",
+    "either": "if not (hasattr(jax.core, 'unitvar') or hasattr(jax, 'Array')):\n    raise ImportError\n",
+    "living": "if not hasattr(jax, 'Array'):\n    raise ImportError\n",
+    "on_an_older_jax": "if not hasattr(jax, 'Array'):\n    if not hasattr(jax.core, 'unitvar'):\n        raise ImportError\n",
+}
+
+
+@pytest.mark.parametrize("source", STOPS.values(), ids=STOPS)
+def test_a_program_that_always_stops_now_is_urgent(source: str) -> None:
+    (finding,) = urgent(f"import jax\n{source}")
+    assert finding.outcome is Outcome.MANUAL
+    assert " now: the program stops here: " in finding.message
+
+
+@pytest.mark.parametrize("source", GOES_ON.values(), ids=GOES_ON)
+def test_a_program_that_goes_on_is_not_said_to_stop(source: str) -> None:
+    assert not [f for f in run(f"import jax\n{source}").findings if "stops here" in f.message]
