@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import sys
 from dataclasses import dataclass
+from itertools import takewhile
 
 from jaxmigrate.history import Entry, History
 from jaxmigrate.model import Version
@@ -42,10 +43,10 @@ def judge(history: History, qualified: str, target: Version, *, as_module: bool 
     Only names of modules are looked at: what follows the first object that is none is its own business. `as_module` says that
     the whole is imported as a module, which an object of that name is not.
     """
-    first, *rest = qualified.split(".")
+    first, *rest = takewhile(lambda part: not _is_special(part), qualified.split("."))
     if first not in history.members(""):
         return None
-    if rest and any(part.startswith("_") for part in rest) and (found := _private(history, qualified)) is not None:
+    if rest and any(part.startswith("_") for part in rest) and (found := _private(history, ".".join((first, *rest)))):
         return found
     symbol = first
     soft: Verdict | None = None
@@ -63,6 +64,11 @@ def judge(history: History, qualified: str, target: Version, *, as_module: bool 
         if not history.is_module(symbol):
             break
     return soft
+
+
+def _is_special(name: str) -> bool:
+    """Whether every module has it: ``__file__``, ``__dict__``."""
+    return name.startswith("__") and name.endswith("__")
 
 
 def _soft(history: History, entry: Entry, target: Version, soft: Verdict | None) -> Verdict | None:

@@ -28,6 +28,7 @@ LEFT_ALONE = {
     "own_package_beside_it": "import mylib.jax as jax\njax.curry(f)\n",
     "library_that_begins_alike": "import jaxopt, jaxtyping, jax_md\njaxopt.curry\njaxtyping.PRNGKeyArray\njax_md.ops\n",
     "another_library": "import numpy as np, torch\nnp.foo\ntorch.jax.curry\n",
+    "what_every_module_has": "from jax._src import util\nutil.__file__\nutil.__dict__.get\nutil.__spec__.name\n",
     "module_that_the_file_patches": "import jax\njax.new_thing = 3\njax.new_thing\n",
     "gone_name_that_the_file_puts_back": "import jax\njax.curry = mine\njax.curry(f)\n",
     "name_that_the_file_sets": "import jax\nsetattr(jax.core, 'new_thing', f)\njax.core.new_thing\n",
