@@ -23,8 +23,19 @@ _SPEC = re.compile(rb"(===|==|>=|<=|~=|!=|<|>|\^|~|=)?\s*v?([0-9]+(?:\.[0-9]+)*)
 _LISTS = (".txt", ".in", ".cfg", ".toml", ".py", ".yml", ".yaml", "Pipfile")
 """How files are called in which a name in capitals is a distribution and no variable."""
 _TABLES = (".toml", "Pipfile")
-_TABLE = re.compile(rb"""\s*\[(?:[^\]\n]*\bdependencies\.["']?([\w-]+)["']?\])?""")
-_VERSION = re.compile(rb"""\s*version\s*=\s*["']([^"'\n]+)["']""")
+_YAML = (".yml", ".yaml")
+_CODE_OR_KEYS = (".cfg", ".ini", ".toml", ".py")
+"""How files are called in which ``jax = 0.3`` is a setting; elsewhere it is a requirement of conda's."""
+_HEADER = re.compile(rb"""\s*\[+([^\]\n]*)\]""")
+_DEPENDENCIES = re.compile(r"dependenc|packages|requires|constraint")
+"""What tables of requirements have in their names."""
+_OF_ONE = re.compile(r"""\bdependencies\.["']?([\w-]+)["']?\Z""")
+_VERSION = re.compile(rb"""(?:^|[{,])\s*version\s*=\s*["']([^"'\n]+)["']""")
+_VARIABLE = rb"\$(?:\{\{?\s*)?(?:env\.)?(?P<variable>[A-Za-z_]\w*)(?::?-(?P<default>[0-9][0-9A-Za-z.]*))?(?:\s*\}\}?)?"
+_COMPANIONS = 4
+"""How many releases back a JAX looks for its companions at most."""
+_TITLE = re.compile(rb"\s*(?:-\s+)?name\s*:")
+_LIST_ITEM = re.compile(rb"\s*-\s+(?:[\w-]+::)?\Z")
 _SCRIPT = re.compile(rb"^" + SCRIPT_BLOCK + rb"[ \t]*\r?\n((?:#(?: [^\r\n]*)?\r?\n)*?)# ///[ \t]*\r?$", re.MULTILINE)
 _SOURCE = re.compile(rb'"source"\s*:\s*((?:\[\s*)?(?:"(?:[^"\\]|\\.)*"\s*,?\s*)*)')
 _STRING = re.compile(rb'"((?:[^"\\]|\\.)*)"')
@@ -86,6 +97,8 @@ class Pin:
     clauses: tuple[Clause, ...]
     suppressed: frozenset[str] | None = None
     """Codemods that a comment on its line silences; an empty name for all, None for none."""
+    variable: str = ""
+    """What the version is written as where it is not written out."""
 
     @property
     def upper(self) -> tuple[Version, bool] | None:
@@ -101,15 +114,48 @@ class Pin:
 def find(name: str, data: bytes, packages: Sequence[str]) -> list[Pin]:
     """The requirements on `packages` in a file of that base name."""
     found: list[Pin] = []
-    table = ""
+    tables = _Tables(packages)
     for start, line in _lines(name, data):
-        if header := _TABLE.match(line):
-            table = (header[1] or b"").decode() if name.endswith(_TABLES) else ""
-        if any(package.encode() in line.lower() for package in packages):
-            found += (_moved(pin, start, line) for pin in _in_line(name, _without_comment(line), packages))
-        elif table in packages and (version := _VERSION.match(line)):
-            found.append(_moved(_pin(line, version, version.span(1), bare="^", package=table), start, line))
+        package = tables.enter(line) if name.endswith(_TABLES) else ""
+        if package:
+            found += (_moved(_pin(line, v, v.span(1), bare="^", package=package), start, line) for v in _VERSION.finditer(line))
+        elif any(wanted.encode() in line.lower() for wanted in packages) and not _is_title(name, line):
+            plain = _without_comment(line)
+            in_line = [*_in_line(name, plain, packages, tables.of_requirements), *_by_variable(name, plain, packages, data)]
+            found += (_moved(pin, start, line) for pin in in_line)
     return found
+
+
+class _Tables:
+    """Where one is in a file of TOML."""
+
+    def __init__(self, packages: Sequence[str]) -> None:
+        self._packages = packages
+        self._package = ""
+        self._listed = ""
+        self.of_requirements = True
+        """Whether a key of the table may name a distribution; so it is in a piece of a file without a header."""
+
+    def enter(self, line: bytes) -> str:
+        """Take in a line; returns the package of `packages` whose requirement is spread over lines, of which it may be one."""
+        if header := _HEADER.match(line):
+            name = header[1].decode("utf-8", "replace").strip()
+            one = _OF_ONE.search(name)
+            self._package, self._listed = one[1] if one and one[1] in self._packages else "", ""
+            self.of_requirements = _DEPENDENCIES.search(name) is not None
+            return ""
+        opened = re.match(rb"""\s*["']?([\w-]+)["']?\s*=\s*\[""", line)  # jax = [{version = "^0.4", python = "<3.9"}, ..]
+        if opened and self.of_requirements and opened[1].decode() in self._packages:
+            self._listed = opened[1].decode()
+        package = self._package or self._listed
+        if line.rstrip().endswith(b"]"):
+            self._listed = ""
+        return package if _VERSION.search(line) else ""
+
+
+def _is_title(name: str, line: bytes) -> bool:
+    """Whether a line only gives a step or a job its name."""
+    return name.endswith(_YAML) and _TITLE.match(line) is not None
 
 
 def _lines(name: str, data: bytes) -> Iterator[tuple[int, bytes]]:
@@ -149,25 +195,60 @@ def _without_comment(line: bytes) -> bytes:
 
 def _moved(pin: Pin, shift: int, line: bytes) -> Pin:
     clauses = tuple(Clause(c.operator, c.numbers, c.start + shift, c.end + shift, c.text) for c in pin.clauses)
-    return Pin(pin.package, pin.start + shift, pin.end + shift, pin.text, clauses, silenced(line))
+    return Pin(pin.package, pin.start + shift, pin.end + shift, pin.text, clauses, silenced(line), pin.variable)
 
 
-def _in_line(name: str, line: bytes, packages: Sequence[str]) -> Iterator[Pin]:
-    names = b"|".join(re.escape(p.encode()) for p in sorted(packages, key=len, reverse=True))
-    quoted = name.endswith(".py")
-    before = rb"(?<=[\"'])" if quoted else rb"(?<![\w./-])"
-    plain = rb"((?i:" + names + rb"))(?:\s*\[[\w\s,.-]*\])?\s*\(?\s*((?:" + _CLAUSE + rb"\s*,?\s*)+)"
-    for match in re.finditer(before + plain, line):
-        if match[1].islower() or (re.match(rb"=[^=]", match[2]) is None and name.endswith(_LISTS)):
+def _in_line(name: str, line: bytes, packages: Sequence[str], has_keys: bool) -> Iterator[Pin]:
+    """The requirements in one line; `has_keys` says that a key of TOML may be one."""
+    for match in re.finditer(_before(name) + _named(packages) + rb"((?:" + _CLAUSE + rb"\s*,?\s*)+)", line):
+        of_conda = re.match(rb"=[^=]", match[2]) is not None
+        if not (of_conda and name.endswith(_CODE_OR_KEYS)) and (match[1].islower() or (not of_conda and name.endswith(_LISTS))):
             yield _pin(line, match, match.span(2))
-    if not quoted:  # TOML: jax = "^0.4.1", jax = {version = ">=0.4"}
+    names = _alternatives(packages)
+    if name.endswith(_TABLES) and has_keys:  # jax = "^0.4.1", jax = {version = ">=0.4"}
         table = rb"^\s*[\"']?(" + names + rb")[\"']?\s*=\s*(?:\{[^}\n]*\bversion\s*=\s*)?[\"']([^\"'\n]+)[\"']"
-        for match in re.finditer(table, line):
-            if name.endswith(_TABLES):
-                yield _pin(line, match, match.span(2), bare="^")
+        yield from (_pin(line, match, match.span(2), bare="^") for match in re.finditer(table, line))
+    if name.endswith(_YAML):  # - jax 0.4.1
+        exact = re.match(rb"\s*-\s+[\"']?(?:[\w-]+::)?(" + names + rb")\s+([0-9][\w.*]*)", line)
+        yield from (_pin(line, match, match.span(2), bare="==") for match in (exact,) if match)
     wheel = rb"\b(" + names + rb")-([0-9]+(?:\.[0-9]+)+)[0-9A-Za-z.+_]*-[\w.]+-[\w.]+-[\w.]+\.whl"
-    for match in re.finditer(wheel, line):
-        yield _pin(line, match, match.span(2), bare="==")
+    yield from (_pin(line, match, match.span(2), bare="==") for match in re.finditer(wheel, line))
+
+
+def _alternatives(packages: Sequence[str]) -> bytes:
+    return b"|".join(re.escape(p.encode()) for p in sorted(packages, key=len, reverse=True))
+
+
+def _named(packages: Sequence[str]) -> bytes:
+    """A distribution with its extras."""
+    return rb"((?i:" + _alternatives(packages) + rb"))(?:\s*\[[\w\s,.-]*\])?\s*\(?\s*"
+
+
+def _before(name: str) -> bytes:
+    return rb"(?<=[\"'])" if name.endswith(".py") else rb"(?<![\w./-])"
+
+
+def _by_variable(name: str, line: bytes, packages: Sequence[str], data: bytes) -> Iterator[Pin]:
+    """Requirements on a version that the same file gives to a variable: ``ARG JAX=0.4.1``, ``pip install jax==$JAX``."""
+    if b"$" not in line:
+        return
+    for match in re.finditer(_before(name) + _named(packages) + rb"(===|==|>=|<=|~=|<|>|=)\s*" + _VARIABLE, line):
+        variable = match["variable"]
+        value = match["default"] or _value(variable, data)
+        clause = next(_SPEC.finditer(match[2] + value), None) if value else None
+        if clause is not None:
+            text, numbers = clause[0].decode(), tuple(map(int, clause[2].decode().split(".")))
+            shown = f"{match[0].decode('utf-8', 'replace')} with {variable.decode()}={value.decode()}"
+            clauses = (Clause(match[2].decode(), numbers, match.start(2), match.end(), text),)
+            yield Pin(match[1].decode().lower(), match.start(), match.end(), shown, clauses, None, variable.decode())
+
+
+def _value(variable: bytes, data: bytes) -> bytes:
+    """The version that a file gives to a variable; empty if it gives none, or several."""
+    given = rb"^[^#\n]*?(?<![\w${.-])" + variable + rb"(?:\s*[:?]?=\s*|:[ ]+|[ ]+)(\S+)"
+    values = {value.strip(b"\"'") for value in re.findall(given, data, re.MULTILINE)}
+    value = values.pop() if len(values) == 1 else b""
+    return value if re.fullmatch(rb"v?[0-9]+(?:\.[0-9]+)*", value) else b""
 
 
 def _pin(line: bytes, match: re.Match[bytes], span: tuple[int, int], bare: str = "", package: str = "") -> Pin:
@@ -195,14 +276,32 @@ def origin(pins: Iterable[Pin], library: str, releases: Sequence[Version]) -> Ve
     return max((v for v in releases if any(v < upper or (v == upper and itself) for upper, itself in uppers)), default=None)
 
 
-def judge(
-    path: str, data: bytes, pins: Sequence[Pin], settings: Settings, needs: Version | None, codemod: str, library: str
-) -> FileResult | None:
-    """What is to be said and done about the requirements of one file; None if nothing is.
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What requirements are held against."""
 
-    `needs` is the oldest JAX that has what the rewritten code uses, as far as the files that were parsed tell.
-    """
-    judged = [j for pin in pins for j in _judged(path, data, pin, settings, needs, codemod, library)]
+    settings: Settings
+    needs: Version | None
+    """The oldest JAX that has what the rewritten code uses, as far as the files that were parsed tell."""
+    library: str
+    oldest_companion: Version
+    """What the target may be installed with of the distributions that belong to it: they may be a few releases older."""
+    codemod: str
+
+    def keeps_target_out(self, pin: Pin) -> bool:
+        """Whether a requirement allows nothing with which the target can be installed."""
+        return pin.forbids(self.settings.target if pin.package == self.library else self.oldest_companion)
+
+
+def oldest_companion(target: Version, releases: Sequence[Version]) -> Version:
+    """The oldest jaxlib that a JAX may ask for: 0.3.25 asked for 0.3.22, 0.4.30 for 0.4.27, 0.12.0.1 for 0.11.2."""
+    older = [v for v in releases if v < target]
+    return older[-min(_COMPANIONS, len(older))] if older else target
+
+
+def judge(path: str, data: bytes, pins: Sequence[Pin], demand: Demand) -> FileResult | None:
+    """What is to be said and done about the requirements of one file; None if nothing is."""
+    judged = [j for pin in pins for j in _judged(path, data, pin, demand)]
     if not judged:
         return None
     findings = tuple(finding for finding, _ in judged)
@@ -215,30 +314,40 @@ def judge(
     return FileResult(path, Status.REWRITTEN, data, after, findings)
 
 
-def _judged(
-    path: str, data: bytes, pin: Pin, settings: Settings, needs: Version | None, codemod: str, library: str
-) -> Iterator[tuple[Finding, Splice | None]]:
+def _judged(path: str, data: bytes, pin: Pin, demand: Demand) -> Iterator[tuple[Finding, Splice | None]]:
     """What is to be said of one requirement, and what to write instead where that may be done."""
-    if pin.forbids(settings.target):
+    needs, target = demand.needs, demand.settings.target
+    if demand.keeps_target_out(pin):
         wanted = f": the rewritten code needs {needs} or newer" if needs is not None else ""
-        message = f"{pin.text} keeps JAX {settings.target}, the target, from being installed{wanted}"
-        yield _finding(data, pin, message, codemod, Applicability.MANUAL, Outcome.MANUAL), None
-    elif needs is None or pin.package != library:
+        yield _manual(data, pin, f"{pin.text} keeps JAX {target}, the target, from being installed{wanted}", demand)
+    elif needs is None or pin.package != demand.library:
         return
     elif pin.forbids(needs):
-        message = f"{pin.text} keeps JAX {needs}, which the rewritten code needs, from being installed"
-        yield _finding(data, pin, message, codemod, Applicability.MANUAL, Outcome.MANUAL), None
+        yield _manual(data, pin, f"{pin.text} keeps JAX {needs}, which the rewritten code needs, from being installed", demand)
     else:
         for clause, new in _too_low(pin, needs):
             message = f"the rewritten code needs JAX {needs}, and {pin.text} allows older ones"
-            if "<" in new and _is_of_a_shell(path, data, pin):
-                message += f": quote it and write {pin.package}{new}"
-                yield _finding(data, pin, message, codemod, Applicability.MANUAL, Outcome.MANUAL), None
-                continue
-            applied = settings.allowed >= Applicability.UNSAFE and pin.suppressed is None
-            outcome = Outcome.APPLIED if applied else Outcome.HELD
-            finding = _finding(data, pin, message, codemod, Applicability.UNSAFE, outcome, clause, new, needs)
-            yield finding, Splice(clause.start, clause.end, new) if finding.outcome is Outcome.APPLIED else None
+            by_hand = _by_hand(path, data, pin, new)
+            yield _manual(data, pin, message + by_hand, demand) if by_hand else _raised(data, pin, message, demand, clause, new)
+
+
+def _manual(data: bytes, pin: Pin, message: str, demand: Demand) -> tuple[Finding, None]:
+    return _finding(data, pin, message, demand.codemod, Applicability.MANUAL, Outcome.MANUAL), None
+
+
+def _raised(data: bytes, pin: Pin, message: str, demand: Demand, clause: Clause, new: str) -> tuple[Finding, Splice | None]:
+    applied = demand.settings.allowed >= Applicability.UNSAFE and pin.suppressed is None
+    outcome = Outcome.APPLIED if applied else Outcome.HELD
+    finding = _finding(data, pin, message, demand.codemod, Applicability.UNSAFE, outcome, clause, new, demand.needs)
+    return finding, Splice(clause.start, clause.end, new) if finding.outcome is Outcome.APPLIED else None
+
+
+def _by_hand(path: str, data: bytes, pin: Pin, new: str) -> str:
+    """What to do where the lower bound cannot be raised in its place; empty where it can."""
+    if pin.variable:
+        return f": raise {pin.variable}"
+    name = data[pin.start : pin.clauses[0].start].decode("utf-8", "replace")
+    return f": quote it and write {name}{new}" if _is_of_a_shell(path, data, pin) else ""
 
 
 def _too_low(pin: Pin, needs: Version) -> Iterator[tuple[Clause, str]]:
@@ -259,8 +368,12 @@ def _shortened(version: Version) -> str:
 
 def _is_of_a_shell(path: str, data: bytes, pin: Pin) -> bool:
     """Whether a shell may read the requirement, to which an angle bracket says something else."""
-    quoted = data[pin.start - 1 : pin.start] in (b"'", b'"')
-    return not quoted and not path.endswith((".txt", ".in", ".pip", ".cfg", ".toml", ".py", "Pipfile"))
+    if data[pin.start - 1 : pin.start] in (b"'", b'"'):
+        return False
+    before = data[data.rfind(b"\n", 0, pin.start) + 1 : pin.start]
+    if path.endswith(_YAML) and _LIST_ITEM.match(before):
+        return False
+    return not path.endswith((".txt", ".in", ".pip", *_CODE_OR_KEYS, "Pipfile"))
 
 
 def _finding(
@@ -334,6 +447,10 @@ class ProjectPins:
 
     def results(self) -> Iterator[FileResult]:
         """What is said and done about the requirements, file by file."""
+        from jaxmigrate.registry import history
+
+        oldest = oldest_companion(self.settings.target, history().versions)
+        demand = Demand(self.settings, self._needs, self._library, oldest, self._codemod)
         for path, pins in self._found.items():
             data = self._changed.get(path)
             if data is None:
@@ -341,6 +458,6 @@ class ProjectPins:
                 data = read_now if isinstance(read_now, bytes) else b""
             else:
                 pins = find(os.path.basename(path), data, sorted({pin.package for pin in pins}))
-            result = judge(path, data, pins, self.settings, self._needs, self._codemod, self._library)
+            result = judge(path, data, pins, demand)
             if result is not None:
                 yield result

@@ -40,7 +40,30 @@ def found(name: str, text: str) -> list[tuple[str, str]]:
         pytest.param("pyproject.toml", 'jax = {version = ">=0.3,<0.5", extras = ["cpu"]}\n', [("jax", ">=0.3,<0.5")]),
         pytest.param("pyproject.toml", 'jax = "*"\n', [("jax", "")], id="poetry-any"),
         pytest.param("environment.yml", "  - jax=0.3.25=pyhd8ed1ab_0\n", [("jax", "=0.3.25")], id="conda-with-build"),
-        pytest.param("Dockerfile", "RUN pip install jax==${JAX}\n", [], id="variable"),
+        pytest.param("Dockerfile", "RUN pip install jax==${JAX}\n", [], id="variable-of-elsewhere"),
+        pytest.param(
+            "Dockerfile", "ARG V=0.3.5\nRUN pip install jax==$V jaxlib==${V}\n", [("jax", "==0.3.5"), ("jaxlib", "==0.3.5")]
+        ),
+        pytest.param("Dockerfile", 'ENV V 0.3.5\nRUN pip install "jax>=${V}"\n', [("jax", ">=0.3.5")], id="variable-of-env"),
+        pytest.param("Dockerfile", "RUN pip install jax==${V:-0.3.5}\n", [("jax", "==0.3.5")], id="variable-with-a-default"),
+        pytest.param("run.sh", "V=0.3.5\nW=1\npip install jax==$V\n", [("jax", "==0.3.5")], id="variable-of-a-shell"),
+        pytest.param("run.sh", "V=0.3.5\nif x; then V=0.4.1; fi\npip install jax==$V\n", [], id="variable-of-two-values"),
+        pytest.param("run.sh", "NV=0.3.5\n# V=0.3.4\npip install jax==$V\n", [], id="variable-of-a-like-name"),
+        pytest.param("run.sh", "V=latest\npip install jax==$V\n", [], id="variable-without-a-version"),
+        pytest.param("ci.yml", "env:\n  V: '0.3.5'\nrun: pip install jax==${{ env.V }}\n", [("jax", "==0.3.5")]),
+        pytest.param("ci.yml", "matrix:\n  jax: ['0.3.5']\nrun: pip install jax==${{ matrix.jax }}\n", [], id="matrix"),
+        pytest.param("ci.yml", "- name: Test jax==0.3.5\n  run: pytest\n", [], id="name-of-a-step"),
+        pytest.param("environment.yml", "- jaxlib 0.3.5 py_0\n- jax 0.3.*\n", [("jaxlib", "0.3.5"), ("jax", "0.3.*")]),
+        pytest.param("environment.yml", "- jax-md 0.2\n- ajax 0.1\n- jaxtyping 0.2\n", [], id="other-packages-of-conda"),
+        pytest.param("setup.cfg", "[tool:x]\njax = 0.3.5\n", [], id="setting-of-another-tool"),
+        pytest.param("pyproject.toml", '[tool.x]\njax = "0.3.5"\n', [], id="table-of-another-tool"),
+        pytest.param("pyproject.toml", '[tool.pixi.pypi-dependencies]\njax = "<0.4"\n', [("jax", "<0.4")], id="pixi"),
+        pytest.param(
+            "pyproject.toml",
+            '[tool.poetry.dependencies]\njax = [\n {version = "^0.4.1", python = "<3.9"},\n {version = "<1"},\n]\nx = {version = "2"}\n',
+            [("jax", "^0.4.1"), ("jax", "<1")],
+            id="poetry-choice",
+        ),
         pytest.param(
             "Dockerfile",
             "RUN pip install https://x/jaxlib-0.3.15+cuda11.cudnn82-cp38-none-linux_x86_64.whl\n",
@@ -157,7 +180,12 @@ def test_the_lower_bound_can_be_raised_in_a_later_run(tmp_path: Path) -> None:
         ("requirements.txt", "jax >= 0.2.1 , < 1.0\n", "jax >= 0.3.24 , < 1.0\n"),
         ("requirements.txt", "jax>=0.3,!=0.4.1\n", "jax>=0.3.24,!=0.4.1\n"),
         ("pyproject.toml", '[project]\ndependencies = ["jax~=0.3"]\n', '[project]\ndependencies = ["jax>=0.3.24,<1"]\n'),
+        ("requirements.txt", "jax>=0.3 \\\r\n  --hash=sha256:aa\r\n", "jax>=0.3.24 \\\r\n  --hash=sha256:aa\r\n"),
+        ("requirements.txt", 'jax[a,b]>=0.3;python_version<"3.9"#x\n', 'jax[a,b]>=0.3.24;python_version<"3.9"#x\n'),
+        ("environment.yml", "dependencies:\n  - conda-forge::jax>=0.3\n", "dependencies:\n  - conda-forge::jax>=0.3.24\n"),
         ("Dockerfile", "RUN pip install jax~=0.3\n", None),
+        ("Dockerfile", "RUN pip install jax[cuda]>=0.3\n", None),
+        ("Dockerfile", "ARG V=0.3\nRUN pip install 'jax>=$V'\n", None),
         ("Dockerfile", "RUN pip install 'jax~=0.3'\n", "RUN pip install 'jax>=0.3.24,<1'\n"),
         (
             "run.py",
@@ -168,10 +196,18 @@ def test_the_lower_bound_can_be_raised_in_a_later_run(tmp_path: Path) -> None:
 )
 def test_a_raised_bound_keeps_its_cap_and_its_spaces(tmp_path: Path, name: str, before: str, after: str | None) -> None:
     (tmp_path / "a.py").write_text(OLD)
-    (tmp_path / name).write_text(before)
+    (tmp_path / name).write_bytes(before.encode())
     output, _ = run(tmp_path, "--unsafe")
-    assert (tmp_path / name).read_text() == (after or before)
+    assert (tmp_path / name).read_bytes().decode() == (after or before)
     assert ("manual version-pins: the rewritten code needs JAX 0.3.24" in output) == (after is None)
+
+
+@pytest.mark.parametrize(
+    ("requirement", "status"), [("jaxlib==0.11.2", 0), ("jaxlib==0.10.2", 1), ("jaxlib<0.12", 0), ("jax==0.11.2", 1)]
+)
+def test_a_jax_may_be_installed_with_a_jaxlib_of_a_few_releases_back(tmp_path: Path, requirement: str, status: int) -> None:
+    (tmp_path / "requirements.txt").write_text(f"{requirement}\n")
+    assert run(tmp_path, "--check", "--target", "0.12.0.1")[1] == status
 
 
 def test_a_pin_below_what_the_code_needs_is_a_finding(tmp_path: Path) -> None:
