@@ -43,7 +43,8 @@ def judge(history: History, qualified: str, target: Version, *, as_module: bool 
     Only names of modules are looked at: what follows the first object that is none is its own business. `as_module` says that
     the whole is imported as a module, which an object of that name is not.
     """
-    first, *rest = takewhile(lambda part: not _is_special(part), qualified.split("."))
+    first, *names = qualified.split(".")
+    rest = [*takewhile(lambda name: not _is_special(name), names)]
     if first not in history.members(""):
         return None
     if rest and any(part.startswith("_") for part in rest) and (found := _private(history, ".".join((first, *rest)))):
