@@ -20,6 +20,9 @@ UNCHANGED = {
     "no_version": "import jax\njax.__version__ >= wanted\nprint(jax.__version__ > 'abc')\n",
     "the_first_number": "import jax\njax.__version__.split('.')[0] < '1'\n",
     "from_the_release_that_sorts_last": "import jax\njax.__version__ >= '0.12'\n",
+    "equal_parts": "import jax\njax.__version__.split('.')[:2] == ['0', '4']\n",
+    "parts_of_another_length": "import jax\njax.__version__.split('.')[0] < '1'\njax.__version__.split('.') >= ['0', 'x']\n",
+    "put_to_something_else": "import jax\nparts = f(jax.__version__)\nparts < ['0', '4']\n",
     "another_comparison_of_decimals": "import jax\nfloat(x) > 0.4\nfloat(jax.__version__[:3]) > limit\n",
 }  # fmt: skip
 
@@ -44,6 +47,19 @@ REWRITTEN = {
         "import jax\nx = jax.__version_info__ < (0, 4)\n",
     ),
     "variable": ("import jax\nV = jax.__version__\nx = V < '0.4'\n", "import jax\nV = jax.__version__\nx = jax.__version_info__ < (0, 4)\n"),
+    "list": ("import jax\nx = jax.__version__.split('.') >= ['0', '4']\n", "import jax\nx = jax.__version_info__ >= (0, 4)\n"),
+    "tuple": ("import jax\nx = tuple(jax.__version__.split('.')) < ('0', '4', '01')\n", "import jax\nx = jax.__version_info__ < (0, 4, 1)\n"),
+    "beginning": ("import jax\nx = jax.__version__.split('.')[:2] >= ['0', '4']\n", "import jax\nx = jax.__version_info__[:2] >= (0, 4)\n"),
+    "part": ("import jax\nx = jax.__version__.split('.')[1] < '4'\n", "import jax\nx = jax.__version_info__[1] < 4\n"),
+    "str": ("import jax\nx = str(jax.__version__) < '0.4'\n", "import jax\nx = jax.__version_info__ < (0, 4)\n"),
+    "or": (
+        "import jax\nx = jax.__version__ < '0.3' or jax.__version__ >= '0.4'\n",
+        "import jax\nx = jax.__version_info__ < (0, 3) or jax.__version_info__ >= (0, 4)\n",
+    ),
+    "list_of_a_variable": (
+        "import jax\nv = jax.__version__\nx = v.split('.')[:2] >= ['0', '4']\n",
+        "import jax\nv = jax.__version__\nx = jax.__version_info__[:2] >= (0, 4)\n",
+    ),
 }  # fmt: skip
 
 
@@ -57,6 +73,9 @@ def test_held_unless_unsafe_edits_are_wanted() -> None:
     assert (finding.outcome, finding.severity) == (Outcome.HELD, Severity.URGENT)
 
 
+VARIABLES = "LIMIT = '0.4'; LIMITS = ['0', '4']; PARTS = jax.__version__.split('.')"
+
+
 @pytest.mark.parametrize(
     "test",
     [
@@ -64,13 +83,15 @@ def test_held_unless_unsafe_edits_are_wanted() -> None:
         "jax.__version__ < LIMIT",
         "float(jax.__version__[:3]) < 0.4",
         "float('.'.join(jax.__version__.split('.')[:2])) < 0.4",
-        "jax.__version__.split('.') < ['0', '4']",
-        "jax.__version__.split('.')[1] < '4'",
         "jax.__version__[:3] < '0.4'",
+        "jax.__version__ < '0.4.1rc1'",
+        "'0.4.1.dev0' <= jax.__version__",
+        "PARTS < ['0', '4']",
+        "PARTS[:2] < LIMITS",
     ],
 )
 def test_reported(test: str) -> None:
-    [finding] = run(f"import jax, jaxlib\nLIMIT = '0.4'\nif {test}:\n    f()\n", **SELECT).findings
+    [finding] = run(f"import jax, jaxlib\n{VARIABLES}\nif {test}:\n    f()\n", **SELECT).findings
     assert (finding.outcome, finding.severity, finding.position.line) == (Outcome.MANUAL, Severity.URGENT, 3)
 
 
