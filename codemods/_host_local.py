@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jaxmigrate_codemods._pjit import Called, Pjit, is_traced
+from jaxmigrate_codemods._pjit import PJIT, Called, Pjit, is_traced
 from jaxmigrate_codemods._specs import (
     HOST_LOCAL,
     TO_LOCAL,
@@ -55,8 +55,13 @@ def has_global_arrays(site: Site) -> bool:
 def says_shardings(source: Source) -> bool:
     """Whether the program, as it was written, gave pjit its shardings by a name that is younger than global arrays (0.4.4)."""
     written = source.original or source
-    old = any(written.mentions(word) for word in ("in_axis_resources", "out_axis_resources")) or b"jax_array" in written.utf8
-    return not old and any(written.mentions(word) for word in ("in_shardings", "out_shardings"))
+    calls = [
+        *written.calls(*PJIT),
+        *(c for c in written.calls("functools.partial") if c.args and written.resolve(c.args[0]) in PJIT),
+    ]
+    given = {keyword.arg for call in calls for keyword in call.keywords}
+    old = given & {"in_axis_resources", "out_axis_resources"} or b"jax_array" in written.utf8
+    return bool(given & {"in_shardings", "out_shardings"}) and not old
 
 
 def outputs_stay_global(source: Source) -> bool:

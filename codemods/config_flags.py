@@ -216,13 +216,16 @@ def _advice(option: str) -> str:
 @codemod.name_(*(f"jax.config.{option}" for option in ALWAYS))
 def read(site: NameSite) -> Reports:
     """``if jax.config.jax_omnistaging:``."""
-    option = site.symbol.rpartition(".")[2]
-    if _target_has(site, option) or not isinstance(site.node, ast.Attribute) or not isinstance(site.node.ctx, ast.Load):
+    return folded(site, site.node, site.symbol.rpartition(".")[2])
+
+
+def folded(site: NameSite, node: ast.expr, option: str) -> Reports:
+    """What is written for a read of an option that has one value only; None where the target still has it."""
+    if _target_has(site, option) or not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
         return None
-    changes = fold(site.source, site.node, bool(ALWAYS[option])).changes
-    if not changes:
-        return site.manual(f"{_lost(option)}: {_reason(option)}")
-    return Rewrite(f"{_lost(option)}: {_reason(option)}", SAFE, changes)
+    changes = fold(site.source, node, bool(ALWAYS[option])).changes
+    message = f"{_lost(option)}: {_reason(option)}"
+    return Rewrite(message, SAFE, changes) if changes else site.manual(message, node)
 
 
 @codemod.string(*_GONE)

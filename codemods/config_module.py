@@ -23,7 +23,7 @@ from jaxmigrate.codemod import (
 )
 from jaxmigrate.folding import fold
 from jaxmigrate.registry import history
-from jaxmigrate_codemods.config_flags import ALWAYS
+from jaxmigrate_codemods.config_flags import ALWAYS, folded
 
 _MODULE = "jax.config"
 _FLAGS = ("jax.config.FLAGS", "jax.config.flags.FLAGS")
@@ -102,8 +102,8 @@ def _read(site: NameSite, attribute: ast.Attribute) -> Reports:
         return _replaced(f"{{jax.config}}.{name}", attribute) if site.direct else None
     if as_flag is not None:
         return _replaced(f'{{jax.config}}.read("{name}")', attribute)
-    if name in ALWAYS:  # what is read is decided there
-        return _replaced(f"{{jax.config}}.{name}", attribute)
+    if name in ALWAYS:
+        return folded(site, attribute, name) or _replaced(f"{{jax.config}}.{name}", attribute)
     return site.manual(f"jax.config has no option {name}")
 
 
