@@ -402,7 +402,7 @@ class _Look:
         qualified = f"{base.qualified}.{name.value!s}"
         place = _Place(call, qualified, base)
         verdict = self.judged(qualified) if self._is_ours(qualified) and str(name.value).isidentifier() else None
-        if verdict is None or _below(base.qualified, verdict.root):
+        if verdict is None or verdict.root in self.patched or _below(base.qualified, verdict.root):
             return
         if given is not name and (len(call.args) != 2 or getattr(call.func, "id", "") != "getattr"):
             return  # a question, or a test double, whose name is a variable

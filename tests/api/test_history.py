@@ -82,7 +82,23 @@ def test_private_names_of_the_newest_release() -> None:
     assert known.has_private("jax._src.core") is True
     assert known.has_private("jax._src.core.no_such_thing") is False
     assert known.has_private("jax._src.no_such_module.x") is False
-    assert known.has_private("jax.numpy.array") is None
+    assert known.has_private("jax._src.core.__file__") is None
+
+
+def test_private_names_of_public_modules() -> None:
+    known = history()
+    assert known.has_private("jax._src") is True
+    assert known.has_private("jax.experimental.ode._odeint") is True
+    assert known.has_private("jax.random._shuffle") is False
+    assert known.has_private("jax._hello") is False
+    for not_told in (
+        "jax.numpy.array",
+        "jax.numpy.array._x",
+        "jax.numpy.__all__",
+        "jaxlib._anything",
+        "jax.experimental.mosaic.x._y",
+    ):
+        assert known.has_private(not_told) is None, not_told
 
 
 def test_an_answer_reads_one_section_only() -> None:
