@@ -97,6 +97,7 @@ def collect(source: Source, codemods: list[Codemod], settings: Settings, touched
 
 def _uses(source: Source, moves: dict[str, tuple[Codemod, Move]], settings: Settings) -> Iterator[_Use]:
     mine = roundabout.replaced(source)
+    doubled = {name: where for name, where in roundabout.doubled(source).items() if name in moves and moves[name][1].handler}
     for node, found in source.references(moves.keys()):
         codemod, move = moves[found.qualified]
         use = _Use(node, found, codemod, move)
@@ -105,6 +106,11 @@ def _uses(source: Source, moves: dict[str, tuple[Codemod, Move]], settings: Sett
             use.reports.append(
                 Manual(f"{_default(move)}, but something else is assigned to it in {where}: call that by its name")
             )
+            yield use
+            continue
+        if found.qualified in doubled:
+            where = doubled[found.qualified]
+            use.reports.append(Manual(f"{_default(move)}, but a test double stands in for it in {where}: change both together"))
             yield use
             continue
         if isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
@@ -401,7 +407,7 @@ def _strings(source: Source, moves: dict[str, tuple[Codemod, Move]], settings: S
         if text in moves:
             yield from _path_string(source, node, *moves[text], settings)
         elif text.isidentifier():
-            yield from _getattr(source, node, moves)
+            yield from _getattr(source, node, moves, settings)
 
 
 def _path_string(source: Source, node: ast.Constant, codemod: Codemod, move: Move, settings: Settings) -> Iterator[Proposal]:
@@ -435,12 +441,17 @@ _BY_NAME = {"getattr", "hasattr", "setattr", "delattr", "object"}
 """Callees that take an owner and the name of its attribute; ``object`` is that of ``mock.patch.object``."""
 
 
-def _getattr(source: Source, node: ast.Constant, moves: dict[str, tuple[Codemod, Move]]) -> Iterator[Proposal]:
+def _getattr(
+    source: Source, node: ast.Constant, moves: dict[str, tuple[Codemod, Move]], settings: Settings
+) -> Iterator[Proposal]:
     call = source.parent(node)
-    if not isinstance(call, ast.Call) or len(call.args) < 2 or call.args[1] is not node:
+    owner = roundabout.patched_of(source, node)
+    if owner is None and isinstance(call, ast.Call) and call.args[1:2] == [node]:
+        owner = call.args[0]
+    call = source.parent(call) if isinstance(call, ast.keyword) else call
+    if owner is None or not isinstance(call, ast.Call):
         return
-    callee = last_part(call.func)
-    base = source.resolve(call.args[0])
+    callee, base = last_part(call.func), source.resolve(owner)
     entry = moves.get(f"{base}.{node.value!s}") if base and callee in _BY_NAME else None
     if entry is None:
         return
@@ -451,6 +462,19 @@ def _getattr(source: Source, node: ast.Constant, moves: dict[str, tuple[Codemod,
     elif callee == "getattr":
         change = ReplaceExpr(call, Template("{" + move.new + "}"))
         yield Proposal(codemod.name, call, _default(move), Applicability.REVIEW, (change,), move.old)
+    elif callee == "object" and move.handler is None and not _no_common_spelling(source, move, settings.target):
+        message = f"{_default(move)}; it is named in a string, so check that the code under test still looks it up there"
+        yield Proposal(codemod.name, call, message, Applicability.REVIEW, _renamed_double(source, owner, node, move), move.old)
     else:
         message = f"{_default(move)}; what this replaces no longer exists"
         yield Proposal(codemod.name, call, message, Applicability.MANUAL, (), move.old)
+
+
+def _renamed_double(source: Source, owner: ast.expr, name: ast.Constant, move: Move) -> tuple[AnyChange, ...]:
+    """``mock.patch.object(jnp, "round_")`` becomes ``mock.patch.object(jnp, "round")``; nothing where no plain string tells."""
+    module, _, new = move.new.rpartition(".")
+    start, end = source.span(name)
+    if source.segment(name)[1:-1] != name.value:
+        return ()
+    text = api.ReplaceText(start + 1, end - 1, new)
+    return (text,) if source.resolve(owner) == module else (ReplaceExpr(owner, Template("{" + module + "}")), text)

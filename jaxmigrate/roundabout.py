@@ -292,10 +292,10 @@ def _looked_up(source: Source, text: ast.Constant, name: str) -> Iterator[tuple[
     if isinstance(place, ast.Subscript) and place.slice is text and isinstance(place.ctx, ast.Load):
         if (owner := namespace_of(place.value)) is not None:
             yield place, owner, name
-    elif isinstance(place, ast.keyword) and place.arg == "attribute" and isinstance(call := source.parent(place), ast.Call):
-        owners = [k.value for k in call.keywords if k.arg == "target"]
-        if leaf(source, call.func) == "object" and not any(k.arg == "create" for k in call.keywords):
-            yield from ((call, owner, name) for owner in owners)
+    elif isinstance(place, ast.keyword) and isinstance(call := source.parent(place), ast.Call):
+        owner = patched_of(source, text)
+        if owner is not None and not any(k.arg == "create" for k in call.keywords):
+            yield call, owner, name
     elif isinstance(place, ast.Call) and text in place.args:
         yield from _called_with(source, place, text, name)
 
@@ -351,6 +351,31 @@ def replaced(source: Source) -> dict[str, str]:
             if owner and len(call.args) > 2 and not _is_of_library(source, call.args[2]):
                 found[f"{owner}.{text.value!s}"] = f"line {source.original_line(call)}"
     return {name: where for name, where in found.items() if ".config." not in name}  # an option is there to be set
+
+
+def doubled(source: Source) -> dict[str, str]:
+    """Names of the library that a test double stands in for, by ``mock.patch``, and where."""
+    found: dict[str, str] = {}
+    for text in source.strings:
+        call = source.parent(text)
+        by_path = isinstance(call, ast.Call) and call.args[:1] == [text] and leaf(source, call.func) == "patch"
+        owner = None if by_path else patched_of(source, text)
+        name = str(text.value) if by_path else f"{source.resolve(owner)}.{text.value!s}" if owner is not None else ""
+        if _is_ours(source, name) and ".config." not in name:
+            found[name] = f"line {source.original_line(text)}"
+    return found
+
+
+def patched_of(source: Source, text: ast.Constant) -> ast.expr | None:
+    """Of what ``mock.patch.object`` replaces the attribute named by a string."""
+    place = source.parent(text)
+    call = source.parent(place) if isinstance(place, ast.keyword) and place.arg == "attribute" else place
+    if not isinstance(call, ast.Call) or leaf(source, call.func) != "object":
+        return None
+    by_keyword = next((k.value for k in call.keywords if k.arg == "target"), None)
+    if call is place:
+        return call.args[0] if call.args[1:2] == [text] else None
+    return call.args[0] if call.args else by_keyword
 
 
 def _is_of_library(source: Source, value: ast.expr | None) -> bool:

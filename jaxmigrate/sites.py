@@ -47,14 +47,15 @@ def collect(source: Source, codemods: list[Codemod], settings: Settings, past: P
     if through := source.foreign_meanings():
         present = [c for c in codemods if c in present or through & (c.moves.keys() | c.names.keys() | c.calls.keys())]
     found += renames.collect(source, present, settings, past.touched)
-    mine = roundabout.replaced(source)
+    mine = {name: f"something else is assigned to it in {where}" for name, where in roundabout.replaced(source).items()}
+    mine |= {name: f"a test double stands in for it in {where}" for name, where in roundabout.doubled(source).items()}
     for codemod in present:
         for node, symbol, resolved, report in _sites(source, codemod, settings):
             if isinstance(report, Note):
                 past.note(codemod, report.at or node, report.value)
                 continue
             if symbol in mine and isinstance(report, Rewrite):
-                report = Manual(f"{symbol}: something else is assigned to it in {mine[symbol]}", at=report.at)
+                report = Manual(f"{symbol}: {mine[symbol]}", at=report.at)
             found.append(_proposal(source, codemod, node, symbol, resolved, report))
     found += _leftovers(source, present, found, past)
     guard(source, found)
