@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -359,71 +359,6 @@ def _fold_elif(node: libcst.If, block: str, depth: int) -> libcst.If:
     return node.with_changes(orelse=orelse.orelse)
 
 
-@dataclass(frozen=True, slots=True)
-class ImportName:
-    """One name of an import statement."""
-
-    name: str
-    asname: str | None
-
-
-def remove_from_import(text: str, remove: Callable[[ImportName], bool]) -> str:
-    """Drop names from an import statement; empty when none is left."""
-    statement = _parse_module(text + "\n").body[0]
-    assert isinstance(statement, libcst.SimpleStatementLine)
-    node = statement.body[0]
-    assert isinstance(node, (libcst.Import, libcst.ImportFrom))
-    assert not isinstance(node.names, libcst.ImportStar)
-    names = list(node.names)
-    kept: list[libcst.ImportAlias] = []
-    opening = node.lpar if isinstance(node, libcst.ImportFrom) else None
-    for name in names:
-        if not remove(_import_name(name)):
-            kept.append(name)
-        elif kept:
-            kept[-1] = _ending_its_line(kept[-1], name)
-        elif isinstance(opening, libcst.LeftParen):
-            space = _with_lines(opening.whitespace_after, name)
-            opening = opening.with_changes(whitespace_after=space)
-    if not kept:
-        return ""
-    changes: dict[str, object] = {"lpar": opening} if isinstance(node, libcst.ImportFrom) else {}
-    if kept[-1] is not names[-1]:
-        closing = node.rpar if isinstance(node, libcst.ImportFrom) else None
-        comma = names[-1].comma if closing is not None else libcst.MaybeSentinel.DEFAULT
-        last, closing = _close(kept[-1], comma, closing)
-        kept[-1] = last
-        changes |= {"rpar": closing} if closing is not None else {}
-    changed = node.with_changes(names=kept, **changes)
-    result = code(statement.with_changes(body=[changed, *statement.body[1:]])).rstrip("\n")
-    shrunk = "\n" in text and "#" not in result and ("\n" not in result or len(kept) == 1)
-    if not shrunk or not isinstance(changed, libcst.ImportFrom) or changed.lpar is None:
-        return result
-    bare = [*kept[:-1], kept[-1].with_changes(comma=libcst.MaybeSentinel.DEFAULT)]
-    changed = changed.with_changes(lpar=None, rpar=None, names=bare)
-    return code(statement.with_changes(body=[changed, *statement.body[1:]])).rstrip("\n")
-
-
-def _ending_its_line(kept: libcst.ImportAlias, gone: libcst.ImportAlias) -> libcst.ImportAlias:
-    """The name before one that goes: it ends the line now, with the comment there, where that one did."""
-    mine, its = kept.comma, gone.comma
-    if not isinstance(mine, libcst.Comma) or not isinstance(its, libcst.Comma):
-        return kept
-    if isinstance(mine.whitespace_after, libcst.SimpleWhitespace) and isinstance(
-        its.whitespace_after, libcst.ParenthesizedWhitespace
-    ):
-        return kept.with_changes(comma=mine.with_changes(whitespace_after=its.whitespace_after))
-    return kept.with_changes(comma=mine.with_changes(whitespace_after=_with_lines(mine.whitespace_after, gone)))
-
-
-def _with_lines(space: Any, gone: libcst.ImportAlias) -> Any:
-    """White space before a name, with the comments on lines of their own that stood between it and one that goes."""
-    after = gone.comma.whitespace_after if isinstance(gone.comma, libcst.Comma) else None
-    if not isinstance(space, libcst.ParenthesizedWhitespace) or not isinstance(after, libcst.ParenthesizedWhitespace):
-        return space
-    return space.with_changes(empty_lines=[*space.empty_lines, *(line for line in after.empty_lines if line.comment)])
-
-
 def _close(last: Any, comma: object, bracket: Any) -> tuple[Any, Any]:
     """Make `last` the last element before the closing `bracket`: with the old last one's `comma`, but its own comment."""
     own = last.comma.whitespace_after if isinstance(last.comma, libcst.Comma) else None
@@ -435,73 +370,6 @@ def _close(last: Any, comma: object, bracket: Any) -> tuple[Any, Any]:
     if isinstance(own, libcst.ParenthesizedWhitespace) and isinstance(before, libcst.ParenthesizedWhitespace):
         bracket = bracket.with_changes(whitespace_before=before.with_changes(first_line=own.first_line))
     return last, bracket
-
-
-def add_to_import(text: str, name: str) -> str:
-    """Add a name to a ``from`` import: in its place where the names are sorted, else at the end."""
-    return _add(text, libcst.ImportAlias(libcst.Name(name)))
-
-
-def join_imports(texts: Sequence[str]) -> str:
-    """One ``from`` import with the names of several of the same module."""
-    joined = texts[0]
-    for text in texts[1:]:
-        node = _from_import(text)[1]
-        known = {_import_name(n) for n in _from_import(joined)[1].names}  # type: ignore[union-attr]
-        for alias in node.names:  # type: ignore[union-attr]
-            if _import_name(alias) not in known:
-                joined = _add(joined, alias.with_changes(comma=libcst.MaybeSentinel.DEFAULT))
-    return joined
-
-
-def _from_import(text: str) -> tuple[libcst.SimpleStatementLine, libcst.ImportFrom]:
-    statement = _parse_module(text + "\n").body[0]
-    assert isinstance(statement, libcst.SimpleStatementLine)
-    node = statement.body[0]
-    assert isinstance(node, libcst.ImportFrom)
-    assert not isinstance(node.names, libcst.ImportStar)
-    return statement, node
-
-
-def _add(text: str, new: libcst.ImportAlias) -> str:
-    statement, node = _from_import(text)
-    old: list[libcst.ImportAlias] = list(node.names)  # type: ignore[arg-type]
-    name = _import_name(new).name
-    keys = [_import_name(n).name for n in old]
-    is_sorted = keys == sorted(keys, key=str.lower) or keys == sorted(keys)
-    place = next((i for i, key in enumerate(keys) if key.lower() > name.lower()), len(old)) if is_sorted else len(old)
-    space = next((n.comma.whitespace_after for n in old[:-1] if isinstance(n.comma, libcst.Comma)), libcst.SimpleWhitespace(" "))
-    if isinstance(space, libcst.ParenthesizedWhitespace):
-        space = libcst.ParenthesizedWhitespace(indent=space.indent, last_line=space.last_line)
-    new = new.with_changes(comma=libcst.Comma(whitespace_after=space))
-    closing = node.rpar
-    if place == len(old):
-        last = old[-1]
-        comma = last.comma
-        if isinstance(comma, libcst.Comma):
-            space, after = _with_comment(space, comma.whitespace_after)
-            comma = comma.with_changes(whitespace_after=after)
-        new = new.with_changes(comma=comma)
-        if closing is not None:
-            space, before = _with_comment(space, closing.whitespace_before)
-            closing = closing.with_changes(whitespace_before=before)
-        old[-1] = last.with_changes(comma=libcst.Comma(whitespace_after=space))
-    changed = node.with_changes(names=[*old[:place], new, *old[place:]], rpar=closing)
-    return code(statement.with_changes(body=[changed, *statement.body[1:]])).rstrip("\n")
-
-
-def _with_comment(space: Any, after: Any) -> tuple[Any, Any]:
-    """The comment behind the last name of several lines stays behind it when another name follows."""
-    kinds = (libcst.ParenthesizedWhitespace, libcst.ParenthesizedWhitespace)
-    if not all(map(isinstance, (space, after), kinds)) or after.first_line.comment is None:
-        return space, after
-    bare = libcst.TrailingWhitespace(newline=after.first_line.newline)
-    return space.with_changes(first_line=after.first_line), after.with_changes(first_line=bare)
-
-
-def _import_name(node: libcst.ImportAlias) -> ImportName:
-    asname = node.asname.name.value if node.asname and isinstance(node.asname.name, libcst.Name) else None
-    return ImportName(code(node.name), asname)
 
 
 def keep_elements(text: str, keep: Sequence[int], values: Mapping[int, str]) -> str:

@@ -10,7 +10,6 @@ import ast
 import contextlib
 import re
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -21,6 +20,8 @@ from jaxmigrate.completeness import Circumstances, complete, youngest
 from jaxmigrate.document import Document, DocumentError
 from jaxmigrate.edits import EditError, Renderer, apply, swallow_blank_lines
 from jaxmigrate.gate import holds_word
+from jaxmigrate.import_blocks import Arrival
+from jaxmigrate.import_lists import PRAGMA
 from jaxmigrate.imports import (
     MovedName,
     MoveImport,
@@ -198,7 +199,7 @@ class _Run:
     def edited(self, source: Source, proposals: list[Proposal], words: frozenset[str]) -> tuple[Source | None, list[Splice]]:
         """The text after one round, parsed; None when there is nothing to do."""
         chosen = self.choose(source, proposals, check=False)
-        splices = chosen.splices or self.tidy(source) or self.merged(source) or self.reloaded(source)
+        splices = chosen.splices or self.tidy(source) or self.arranged(source) or self.reloaded(source)
         if not splices:
             return None, []
         try:
@@ -382,7 +383,7 @@ class _Run:
         """The comments of names that go: with the successor where it stands in the same list, else told of in a finding."""
         for offset, text in source.comments.items():
             gone = next((s for s in splices if s.start <= offset < s.end), None)
-            if gone is None or _PRAGMA.match(text) or text in "".join(s.text for s in splices):
+            if gone is None or PRAGMA.match(text) or text in "".join(s.text for s in splices):
                 continue
             line = source.utf8.count(b"\n", 0, offset) + 1
             alias = next((a for a in drop if a.end_lineno == line), drop[-1])
@@ -406,24 +407,10 @@ class _Run:
             if old in self.places:
                 self.places[new] = self.places.pop(old)
 
-    def merged(self, source: Source) -> list[Splice]:
-        """Join the ``from`` imports of one module that stand side by side since names were moved to it."""
-        splices: list[Splice] = []
+    def arranged(self, source: Source) -> list[Splice]:
+        """Join the imports of one module that names were moved to, and keep a sorted block sorted."""
         assert self.original is not None
-        separate = Counter(s.module for s in self.original.tree.body if isinstance(s, ast.ImportFrom) and not s.level)
-        for module in sorted(m for m in self.arrived if separate[m] < 2):  # else the file wants a line for each
-            same = [s for s in source.tree.body if isinstance(s, ast.ImportFrom) and s.module == module and not s.level]
-            alone = [s for s in same if s.names[0].name != "*" and _has_line(source, s)]
-            if len(alone) > 1:
-                from jaxmigrate.cst import join_imports
-
-                first, *rest = alone
-                text = join_imports([source.unix(*source.span(s)) for s in alone])
-                splices.append(Splice(*source.span(first), text.replace("\n", self.newline)))
-                for other in rest:
-                    start, end = source.span(other)
-                    splices.append(Splice(line_start(source.utf8, start), line_end(source.utf8, end), ""))
-        return splices
+        return Arrival(source, self.original, self.arrived, self.back).arranged(self.newline)
 
     def reloaded(self, source: Source) -> list[Splice]:
         """``import jax.experimental.pjit`` where only an import that went had loaded what attributes still reach."""
@@ -584,8 +571,6 @@ class _Shift:
         return offset + self.shifts[index + 1]
 
 
-_PRAGMA = re.compile(r"#\s*(?:noqa|type:|pylint|isort|fmt|nosec|ruff|flake8|pyright|mypy|pytype|yapf|pragma)", re.IGNORECASE)
-"""Comments for a tool that checks the very line."""
 _DEEP = re.compile(r"\{\w+\.\w+\.\w")
 
 
@@ -674,10 +659,3 @@ class _Accepted:
 
 def _is_jax(qualified: str) -> bool:
     return qualified.partition(".")[0] in ("jax", "jaxlib")
-
-
-def _has_line(source: Source, node: ast.stmt) -> bool:
-    """Whether a statement has its lines to itself, without a comment."""
-    start, end = source.span(node)
-    before = source.utf8[line_start(source.utf8, start) : start]
-    return not before.strip() and not source.utf8[end : line_end(source.utf8, end)].strip() and b"#" not in source.utf8[start:end]

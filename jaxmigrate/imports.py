@@ -11,13 +11,16 @@ import builtins
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from jaxmigrate import guards
+from jaxmigrate import guards, import_lists
+from jaxmigrate.import_lists import ImportList, ImportName
 from jaxmigrate.model import Splice
 from jaxmigrate.names import Binding, NameError_, Scope, Source
 
 _ALIASES = {"numpy": ("np", "onp"), "jax.numpy": ("jnp",), "jax": ("jax",)}
 _LONGEST, _LONGEST_AS_IT_WAS = 100, 120
 """An import line longer than this is broken up, and one that takes the place of a single line."""
+_WIDTHS, _TELLING = (80, 88, 100), 40
+"""Lengths that programs keep to, and how many lines tell of it."""
 _IMPORTS = (ast.Import, ast.ImportFrom)
 
 
@@ -90,11 +93,10 @@ class Speller:
         return [Splice(*self.source.span(s), "") for s in dict.fromkeys(s for s, _ in self._extended[: mark[2]])]
 
     def _extension(self, statement: ast.ImportFrom) -> Splice:
-        from jaxmigrate.cst import add_to_import
-
-        text = self.source.unix(*self.source.span(statement))
+        grown = import_lists.parse(self.source.unix(*self.source.span(statement)))
         for name in dict.fromkeys(n for s, n in self._extended if s is statement):
-            text = add_to_import(text, name)
+            grown = grown.added(ImportName(name))
+        text = Layout.of(self.source, statement).fitted(grown, kept=True)
         return Splice(*self.source.span(statement), text.replace("\n", self.newline))
 
     def spell(self, qualified: str, at: ast.AST, old: Binding | None = None, *, alone: bool = False) -> str:
@@ -516,20 +518,85 @@ def render_move(source: Source, change: MoveImport, newline: str) -> list[Splice
     """The splices of a `MoveImport`; none when nothing is left of the statement."""
     node = change.node
     start, end = source.span(node)
+    place = Layout.of(source, node)
     gone = {id(m.alias) for m in change.moved} | {id(a) for a in node.names if local_name(a) in change.drop}
-    new = _new_statements(change)
     rest = [a for a in node.names if id(a) not in gone]
-    if not rest:
-        if not new:
-            return []
-        return [Splice(start, end, _join(source, node, new, newline))]
-    from jaxmigrate.cst import remove_from_import
-
+    written = import_lists.parse(source.unix(start, end))
+    kept = [place.fitted(k, kept=True)] if rest and (k := written.select({_as_name(a) for a in rest}.__contains__)) else []
+    if isinstance(node, ast.Import):
+        new = [f"import {m.module} as {m.local}" if m.alias.asname else f"import {m.module}" for m in change.moved]
+    else:
+        new = [place.fitted(group) for group in _groups(written, change.moved, rest, place.indent)]
+    if not (kept or new):
+        return []
     fails = isinstance(source.parent(node), ast.Try) and any(source.is_dead(imported_name(source, node, a)) for a in rest)
-    text = source.unix(start, end)
-    gone_names = {(a.name, a.asname) for a in node.names if id(a) in gone}
-    kept = remove_from_import(text, lambda n: (n.name.replace(" ", ""), n.asname) in gone_names)
-    return [Splice(start, end, _join(source, node, new, newline, kept.replace("\n", newline), new_first=fails))]
+    return [Splice(start, end, place.joined([*new, *kept] if fails else [*kept, *new]).replace("\n", newline))]
+
+
+def _as_name(alias: ast.alias) -> ImportName:
+    return ImportName(alias.name, alias.asname)
+
+
+def _groups(written: ImportList, moved: tuple[MovedName, ...], rest: list[ast.alias], indent: str) -> Iterator[ImportList]:
+    """The new statements, one for each module, laid out as the old one."""
+    taken = {_as_name(a) for a in rest}
+    for module in dict.fromkeys(m.module for m in moved):
+        names = {_as_name(m.alias): _new_name(m) for m in moved if m.module == module}
+        group = written.select(names.__contains__, taken.__contains__)
+        assert group is not None
+        yield group.moved(module, names, indent)
+        taken |= names.keys()
+
+
+def _new_name(moved: MovedName) -> ImportName:
+    explicit = moved.alias.asname == moved.alias.name  # `X as X` marks a re-export for type checkers
+    return ImportName(moved.name, None if moved.local == moved.name and not explicit else moved.local)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The place of an import statement that is written anew."""
+
+    indent: str
+    unit: str
+    limit: int
+    """How long its lines may be."""
+    shared: bool
+    """Whether other statements share its line."""
+    pragma: str
+    """The comment for checkers behind it, which all its successors need."""
+
+    @classmethod
+    def of(cls, source: Source, node: ast.stmt) -> Layout:
+        """The place of a statement."""
+        utf8, (start, end) = source.utf8, source.span(node)
+        before = utf8[line_start(utf8, start) : start].decode("utf-8").replace("\x0c", "")
+        after = utf8[end : line_end(utf8, end)].decode("utf-8").strip()
+        longest = _LONGEST_AS_IT_WAS if node.lineno == node.end_lineno else _LONGEST
+        shared = bool(before.strip()) or after.startswith((";", "\\"))
+        pragma = after if import_lists.PRAGMA.match(after) else ""
+        unit = "\t" if "\t" in before else "    "
+        return cls(before if not before.strip() else "", unit, min(longest, _longest_line(source)), shared, pragma)
+
+    def fitted(self, statement: ImportList, *, kept: bool = False) -> str:
+        """A statement in the form its author would give it; the shape of one that is `kept` is not changed without need."""
+        return statement.fitted(self.limit, self.indent, self.unit, tall=kept).text(shared=self.shared)
+
+    def joined(self, statements: list[str]) -> str:
+        """The statements that take the place of one."""
+        if self.shared:
+            return "; ".join(statements)
+        *first, last = statements
+        pragma = f"  {self.pragma}" if self.pragma else ""
+        return f"\n{self.indent}".join([*(s if s.endswith(pragma) else s + pragma for s in first), last])
+
+
+def _longest_line(source: Source) -> int:
+    """The length that the lines of the file keep to, as far as it tells."""
+    lengths = [len(line.rstrip()) for line in source.utf8.splitlines() if b"://" not in line]
+    if len(lengths) < _TELLING:
+        return _LONGEST_AS_IT_WAS
+    return next((w for w in _WIDTHS if sum(n > w for n in lengths) * 100 <= len(lengths)), _LONGEST_AS_IT_WAS)
 
 
 def commented(text: str, name: str, comment: str) -> str | None:
@@ -541,40 +608,3 @@ def commented(text: str, name: str, comment: str) -> str | None:
             lines[number] = f"{bare}  {comment}{line[len(bare) :]}"
             return "".join(lines)
     return None
-
-
-def _join(source: Source, node: ast.stmt, new: list[str], newline: str, kept: str = "", *, new_first: bool = False) -> str:
-    """The statements that take the place of one, behind what is `kept` of it, or before it where that fails."""
-    start = source.span(node)[0]
-    begin = line_start(source.utf8, start)
-    indent = source.utf8[begin:start].decode("utf-8")
-    first = [kept] if kept else []
-    if indent.strip(" \t\x0c"):
-        return "; ".join([*new, *first] if new_first else [*first, *new])
-    line = newline + indent.replace("\x0c", "")
-    longest = (_LONGEST_AS_IT_WAS if node.lineno == node.end_lineno else _LONGEST) - len(indent)
-    lines = [_broken(statement, longest).replace("\n", line) for statement in new]
-    return line.join([*lines, *first] if new_first else [*first, *lines])
-
-
-def _broken(statement: str, longest: int) -> str:
-    """A ``from`` import, in brackets over several lines where one would be too long."""
-    head, imports, names = statement.partition(" import ")
-    if len(statement) <= longest or not imports or "," not in names:
-        return statement
-    return "\n".join([f"{head} import (", *(f"    {name}," for name in names.split(", ")), ")"])
-
-
-def _new_statements(change: MoveImport) -> list[str]:
-    groups: dict[str, list[str]] = {}
-    plain: list[str] = []
-    for moved in change.moved:
-        if moved.name:
-            explicit = moved.alias.asname == moved.alias.name  # `X as X` marks a re-export for type checkers
-            same = moved.local == moved.name and not explicit
-            groups.setdefault(moved.module, []).append(moved.name if same else f"{moved.name} as {moved.local}")
-        elif moved.alias.asname:
-            plain.append(f"import {moved.module} as {moved.local}")
-        else:
-            plain.append(f"import {moved.module}")
-    return [*plain, *(f"from {module} import {', '.join(names)}" for module, names in groups.items())]

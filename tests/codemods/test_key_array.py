@@ -49,7 +49,7 @@ def test_unchanged(source: str) -> None:
         ),
         pytest.param(
             "from jax.random import KeyArray as K, split\ndef f(k: K): split(k)\n",
-            "from jax.random import split\nfrom jax import Array as K\ndef f(k: K): split(k)\n",
+            "from jax import Array as K\nfrom jax.random import split\ndef f(k: K): split(k)\n",
             id="one-of-an-import",
         ),
         pytest.param(

@@ -38,7 +38,7 @@ def test_unchanged(source: str) -> None:
         ),
         pytest.param(
             "from jax.experimental import optimizers as opt, pjit\nopt.adam(1e-3), pjit\n",
-            "from jax.experimental import pjit\nfrom jax.example_libraries import optimizers as opt\nopt.adam(1e-3), pjit\n",
+            "from jax.example_libraries import optimizers as opt\nfrom jax.experimental import pjit\nopt.adam(1e-3), pjit\n",
             id="beside-one-that-lives",
         ),
         pytest.param(

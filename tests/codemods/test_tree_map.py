@@ -165,7 +165,7 @@ def test_a_build_tree_whose_structure_is_not_shown_is_left(call: str) -> None:
         ),
         pytest.param(
             "from jax import (jit, tree_map,  # noqa\n    grad)\njit(grad(tree_map))\n",
-            "from jax import (jit,  # noqa\n    grad)\nfrom jax.tree_util import tree_map\njit(grad(tree_map))\n",
+            "from jax import (jit,  # noqa\n    grad)\nfrom jax.tree_util import tree_map  # noqa\njit(grad(tree_map))\n",
             id="comment-at-the-end-of-a-line-that-stays",
         ),
     ],
