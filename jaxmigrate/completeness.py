@@ -22,7 +22,6 @@ from jaxmigrate.names import Binding, Resolved, Source
 from jaxmigrate.outcomes import Outcomes
 from jaxmigrate.renames import Proposal
 from jaxmigrate.roundabout import Mention
-from jaxmigrate.scan import last_part
 from jaxmigrate.sites import has_stand_in
 
 REMOVED, DEPRECATED, UNKNOWN = "removed-names", "deprecated-names", "unknown-names"
@@ -544,17 +543,7 @@ class _Look:
             return
         message = f"{entry.symbol} is gone, JAX {entry.last} was the last with it"
         advice = _advised(self.history.advices.get(entry.symbol), self.target)
-        found = Proposal(REMOVED, node, message + advice, Applicability.MANUAL, (), entry.symbol)
-        found.guard = "the except clause is for a JAX without it" if self._is_caught(node) else ""
-        yield found
-
-    def _is_caught(self, node: ast.expr) -> bool:
-        child: ast.AST = node
-        for ancestor in self.source.ancestors(node):
-            if isinstance(ancestor, ast.Try) and child in ancestor.body and any(map(_catches_absence, ancestor.handlers)):
-                return True
-            child = ancestor
-        return False
+        yield Proposal(REMOVED, node, message + advice, Applicability.MANUAL, (), entry.symbol)
 
     def _is_living(self, kind: str) -> bool:
         entry = self.history.entry(kind)
@@ -657,12 +646,6 @@ class _Look:
         near = [f"{parent}.{n}" for n in living if n.lower() == name.lower()] or self.history.elsewhere(name)
         near = near or [f"{parent}.{n}" for n in get_close_matches(name, living, 1, 0.75)]
         return f", did you mean {' or '.join(near)}?" if 0 < len(near) <= _CHOICES else ""
-
-
-def _catches_absence(handler: ast.ExceptHandler) -> bool:
-    """Whether it runs where an object has no such member."""
-    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type] if handler.type is not None else []
-    return not kinds or any(last_part(k) in ("AttributeError", "Exception", "BaseException") for k in kinds)
 
 
 def _advised(advice: Advice | None, target: Version, of: str = "it") -> str:

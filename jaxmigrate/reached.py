@@ -33,16 +33,19 @@ _BROAD = {"Exception", "BaseException"}
 _FALLBACK = "it is the fallback of a try whose first choice is current"
 _REPLACED = "the except clause already has the successor"
 _BY_VERSION = "the code around it chooses by jax's version"
+UNCLEAR = f"{_BY_VERSION}, but it is not clear which comes here"
+"""Such a place is neither edited nor let go without a word."""
 
 
 def guard(source: Source, node: ast.AST, symbol: str = "") -> str:
     """Why the old API `symbol` at `node` is only reached where it exists; empty when nothing guards it."""
-    left = source.releases
+    left, unclear = source.releases, ""
     for reason, reached in _narrowings(source, node):
         left &= reached
         if source.newest not in left and _is_harmless(source, symbol, left):
             return reason
-    return ""
+        unclear = reason if reason is UNCLEAR else unclear
+    return unclear
 
 
 def waits(source: Source, node: ast.AST, name: str) -> str:
@@ -52,7 +55,7 @@ def waits(source: Source, node: ast.AST, name: str) -> str:
     left = source.releases
     for reason, reached in (*_for_older(source, node), *_narrowings(source, node)):
         left &= reached
-        if all(has(source, name, r) for r in left):
+        if reason is UNCLEAR or all(has(source, name, r) for r in left):
             return reason
     return ""
 
@@ -153,8 +156,10 @@ def _replaces(source: Source, statement: ast.Try, handler: ast.ExceptHandler) ->
     if bound:
         instead = [value for name, value in _bound(handler.body).items() if name in bound]
         return any(value is None or (not is_empty(value) and (succeeds or not is_broad)) for value in instead)
-    first, last = statement.body[-1], handler.body[-1]
-    if not isinstance(first, ast.Return) or not isinstance(last, ast.Return) or last.value is None or is_empty(last.value):
+    if not isinstance(statement.body[-1], ast.Return):
+        return succeeds
+    last = handler.body[-1]
+    if not isinstance(last, ast.Return) or last.value is None or is_empty(last.value):
         return False
     return succeeds or (not is_broad and any(isinstance(node, ast.Call) for node in ast.walk(last.value)))
 
@@ -272,12 +277,12 @@ def _by_test(source: Source, test: ast.expr, in_body: bool, node: ast.AST) -> Na
         return _by_test(source, test.operand, not in_body, node)
     if isinstance(test, ast.BoolOp):
         parts = [_by_test(source, v, in_body, node) for v in test.values]
-        reason = next((reason for reason, _ in parts if reason), "")
+        reason = next((why for why, _ in sorted(parts, key=lambda part: len(part[1])) if why), "")
         if isinstance(test.op, ast.And) == in_body:  # every part of an `and` holds in its body; of an `or`, fails in its else
             return reason, source.releases.intersection(*(reached for _, reached in parts))
         return reason, frozenset().union(*(reached for _, reached in parts))
     if is_version_test(source, test):
-        return _BY_VERSION, _by_version(source, test, in_body)
+        return _by_version(source, test, in_body)
     asked = _presence_test(source, test)
     if asked is None or not _tells_releases(source, *asked[:2], node):
         return "", source.releases
@@ -288,12 +293,11 @@ def _by_test(source: Source, test: ast.expr, in_body: bool, node: ast.AST) -> Na
     )
 
 
-def _by_version(source: Source, test: ast.expr, in_body: bool) -> Releases:
-    """Where it does not tell, nobody is said to come."""
+def _by_version(source: Source, test: ast.expr, in_body: bool) -> Narrowing:
     found = {release: answers(source, test, release) for release in source.releases}
     if not any(found.values()):
-        return frozenset()
-    return frozenset(release for release, answer in found.items() if not answer or in_body in answer)
+        return UNCLEAR, source.releases
+    return _BY_VERSION, frozenset(release for release, answer in found.items() if not answer or in_body in answer)
 
 
 def _owns(source: Source, owner: ast.expr, name: str, release: Version) -> bool:

@@ -92,7 +92,7 @@ def hidden(source: Source, proposals: Sequence[Proposal]) -> Iterator[tuple[Prop
     seen: set[ast.AST] = set()
     through: list[tuple[Proposal, ast.AST]] = []
     for proposal in proposals:
-        if proposal.guard or not source.is_dead(proposal.symbol or None):
+        if proposal.guard or "." not in proposal.symbol or has(source, proposal.symbol, source.newest):
             continue
         if (guard := swallowed(source, proposal.node)) is not None:
             yield proposal, guard

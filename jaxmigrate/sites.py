@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from jaxmigrate import codemod as api
-from jaxmigrate import guards, renames, roundabout, silences
+from jaxmigrate import guards, reached, renames, roundabout, silences
 from jaxmigrate.codemod import (
     AttributeSite,
     CallSite,
@@ -23,7 +23,7 @@ from jaxmigrate.codemod import (
 )
 from jaxmigrate.edits import Collapse
 from jaxmigrate.imports import MoveImport, exported, imported_name, is_used, local_name
-from jaxmigrate.model import Applicability, Settings, Version
+from jaxmigrate.model import Applicability, Settings, Severity, Version
 from jaxmigrate.names import Resolved, Scope, Source
 from jaxmigrate.renames import Proposal
 
@@ -74,6 +74,10 @@ def guard(source: Source, proposals: list[Proposal]) -> None:
         else:
             proposal.guard = proposal.guard or through
     silences.mark(source, proposals)
+    for proposal in proposals:
+        if proposal.guard == reached.UNCLEAR:
+            proposal.guard, proposal.applicability, proposal.severity = "", Applicability.MANUAL, Severity.LOW
+            proposal.message += f" ({reached.UNCLEAR}, so it is left)"
 
 
 def _is_there(source: Source, qualified: str) -> bool:

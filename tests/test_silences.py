@@ -22,6 +22,7 @@ OFF = {
     "one_of_several_errors": "try:\n    from jax.core import Unit\nexcept (KeyError, ImportError):\n    Unit = object\nprint(Unit)\n",
     "attribute_error": "import jax\ntry:\n    jax.core.unitvar\nexcept AttributeError:\n    pass\n",
     "exception_and_return": "import jax\ndef f():\n    try:\n        return jax.core.unitvar\n    except Exception:\n        return None\n",
+    "lost_member": "import jax.numpy as jnp\nx = jnp.ones(4)\ntry:\n    y = x.split(2)\nexcept AttributeError:\n    y = None\n",
     "suppress": "import contextlib, jax\nwith contextlib.suppress(AttributeError):\n    jax.core.unitvar\n",
     "hasattr": "import jax\nif hasattr(jax.core, 'unitvar'):\n    jax.core.unitvar\n",
     "hasattr_and": "import jax\nif x and hasattr(jax.core, 'unitvar'):\n    jax.core.unitvar\n",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from jaxmigrate.model import Outcome, Severity
 from jaxmigrate.testing import run
 
 HEAD = """\
@@ -102,6 +103,9 @@ def test_the_arm_that_runs_today_is_rewritten(test: str) -> None:
 @pytest.mark.parametrize("test", UNCLEAR)
 def test_both_arms_stay_where_it_is_not_clear(test: str) -> None:
     assert arms(test) == (False, False)
+    left = run(f"{HEAD}if {test}:\n    jax.tree_map(f, a)\nelse:\n    jax.tree_map(f, b)\n").findings
+    assert [(f.outcome, f.severity) for f in left if f.codemod == "tree-map"] == [(Outcome.MANUAL, Severity.LOW)] * 2
+    assert all("not clear which comes here" in f.message for f in left)
 
 
 @pytest.mark.parametrize("test", TEXT_SAYS_OTHERWISE)
