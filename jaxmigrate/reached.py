@@ -19,6 +19,7 @@ from jaxmigrate.guards import (
     leaves,
     type_checking_block,
 )
+from jaxmigrate.presence import question
 from jaxmigrate.version_tests import answers, is_version_test
 
 if TYPE_CHECKING:
@@ -283,14 +284,11 @@ def _by_test(source: Source, test: ast.expr, in_body: bool, node: ast.AST) -> Na
         return reason, frozenset().union(*(reached for _, reached in parts))
     if is_version_test(source, test):
         return _by_version(source, test, in_body)
-    asked = _presence_test(source, test)
-    if asked is None or not _tells_releases(source, *asked[:2], node):
+    asked = question(source, test)
+    if asked is None or not _tells_releases(source, asked.owner, asked.name, node):
         return "", source.releases
-    owner, name, present = asked
-    return (
-        f"the code around it asks whether {name!r} exists",
-        frozenset(r for r in source.releases if _owns(source, owner, name, r) is (in_body is present)),
-    )
+    ways = {r: asked.if_there if _owns(source, asked.owner, asked.name, r) else asked.if_missing for r in source.releases}
+    return f"the code around it asks whether {asked.name!r} exists", frozenset(r for r in ways if in_body in ways[r])
 
 
 def _by_version(source: Source, test: ast.expr, in_body: bool) -> Narrowing:
@@ -341,28 +339,3 @@ def _is_about(node: ast.AST, owner: ast.expr) -> bool:
         if ast.dump(inner) == wanted:
             return True
     return False
-
-
-def _presence_test(source: Source, test: ast.expr) -> tuple[ast.expr, str, bool] | None:
-    """Object and attribute that ``hasattr(x, "name")`` asks for, and whether for its presence.
-
-    Also ``getattr(x, "name", None) is None``, and when the answer was put into a variable.
-    """
-    test = source.value_of(test)
-    if isinstance(test, ast.NamedExpr):
-        test = test.value
-    if isinstance(test, ast.Compare) and len(test.ops) == 1 and _is_none(test.comparators[0]):
-        asked = _presence_test(source, test.left)
-        absent = isinstance(test.ops[0], (ast.Is, ast.Eq))
-        return (asked[0], asked[1], asked[2] is not absent) if asked else None
-    if not isinstance(test, ast.Call) or not isinstance(test.func, ast.Name) or len(test.args) < 2:
-        return None
-    asks = (test.func.id, len(test.args)) == ("hasattr", 2) or (
-        (test.func.id, len(test.args)) == ("getattr", 3) and _is_none(test.args[2])
-    )
-    wanted = getattr(test.args[1], "value", None)
-    return (test.args[0], wanted, True) if asks and isinstance(wanted, str) else None
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None

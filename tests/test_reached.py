@@ -28,6 +28,11 @@ ALIVE = {
     "attribute_of_oneself_once_of_jax": "if hasattr(self, 'mesh_axes'):\n    x = {}\n",
     "attribute_of_a_configuration": "if hasattr(cfg, 'layout'):\n    pass\nelse:\n    x = {}\n",
     "attribute_that_a_function_of_jax_has": "if hasattr(model, 'grad'):\n    pass\nelse:\n    x = {}\n",
+    "option_that_is_on": "if getattr(jax.config, 'jax_array', True):\n    x = {}\n",
+    "option_that_is_still_there": "if getattr(jax.config, 'jax_enable_x64', False):\n    pass\nelse:\n    x = {}\n",
+    "option_that_is_still_there_and_on": "if getattr(jax.config, 'jax_enable_x64', False):\n    x = {}\n",
+    "living_name_in_the_namespace": "if 'shard_map' in dir(jax):\n    x = {}\n",
+    "key_of_a_dictionary": "if 'shard_map' not in vars(args):\n    x = {}\n",
     "attribute_of_another_library": "import torch\nif not hasattr(torch, 'compile'):\n    x = {}\n",
 }  # fmt: skip
 
@@ -48,6 +53,11 @@ DEAD = {
     "fallback_of_an_import_that_never_fails": "try:\n    from jax.numpy import prod\nexcept ImportError:\n    x = {}\n",
     "member_of_an_array": "if hasattr(x, 'addressable_shards'):\n    pass\nelse:\n    x = {}\n",
     "name_of_jax": "if hasattr(jax, 'shard_map'):\n    pass\nelse:\n    x = {}\n",
+    "name_in_the_namespace": "if 'shard_map' in dir(jax):\n    pass\nelse:\n    x = {}\n",
+    "name_not_in_the_namespace": "if 'shard_map' not in vars(jax):\n    x = {}\n",
+    "old_name_in_the_namespace": "if 'tree_map' in jax.__dict__:\n    x = {}\nelse:\n    x = f\n",
+    "option_that_is_gone": "if getattr(jax.config, 'jax_array', True):\n    pass\nelse:\n    x = {}\n",
+    "option_that_is_gone_turned_round": "is_off = not getattr(jax.config, 'jax_array', True)\nx = {} if is_off else None\n",
     "name_of_jax_with_default": "new = getattr(jax, 'shard_map', None)\nif new is None:\n    x = {}\n",
 }  # fmt: skip
 
