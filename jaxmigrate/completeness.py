@@ -365,6 +365,7 @@ class _Look:
         for node in self.source.strings:
             if not isinstance(node.value, str):
                 continue
+            yield from self._configured(node, node.value)
             for holder in roundabout.holders(self.source, node):
                 if (given := roundabout.call_of(self.source, holder)) is not None:
                     yield from self._dotted(given, node.value)
@@ -373,10 +374,19 @@ class _Look:
                 if isinstance(call, ast.Call) and base is not None:
                     yield from self._attribute(call, node, holder, base)
 
+    def _configured(self, node: ast.Constant, path: str) -> Iterator[Proposal]:
+        """``{"_target_": "jax.nn.gone"}``, from which Hydra makes a call."""
+        table = self.source.parent(node)
+        keys = (k for k, v in zip(table.keys, table.values, strict=True) if v is node) if isinstance(table, ast.Dict) else ()
+        verdict = self._judged_ours(path) if any(getattr(key, "value", "") == "_target_" for key in keys) else None
+        if verdict is not None and verdict.fate is not Fate.DEPRECATED:
+            yield self.proposal(node, verdict, self.message(verdict, path))
+
     def _dotted(self, call: ast.Call, path: str) -> Iterator[Proposal]:
         callee = roundabout.leaf(self.source, call.func)
         if path.startswith(".") and callee == "import_module":
             path = self._absolute(call, path)
+        path = path.replace(":", ".") if callee == "resolve_name" else path
         if callee not in _BY_PATH or not self._is_ours(path) or not all(map(str.isidentifier, path.split("."))):
             return
         verdict = self.judged(path, as_module=callee in _MODULE_BY_PATH)
@@ -473,21 +483,38 @@ class _Look:
         return Verdict(Fate.GONE, last.symbol, last.symbol, last)
 
     def _asked_for(self) -> Iterator[Proposal]:
-        """``"jax.gone" in sys.modules``."""
-        for path in self.source.strings:
-            test = self.source.parent(path)
-            if not isinstance(test, ast.Compare) or len(test.ops) != 1 or test.left is not path:
+        """``"jax.gone" in sys.modules``, ``"gone" in dir(jax)`` and ``vars(jax).get("gone")``."""
+        for text in self.source.strings:
+            place = self.source.parent(text)
+            if not isinstance(place, ast.expr):
                 continue
-            asks = isinstance(test.ops[0], (ast.In, ast.NotIn)) and self._is_loaded(test.comparators[0])
-            verdict = self.judged(str(path.value), as_module=True) if asks and self._is_ours(str(path.value)) else None
-            if verdict is not None and verdict.fate is Fate.GONE:
-                found = self.proposal(test, verdict, self.message(verdict, str(path.value)))
-                negated = isinstance(test.ops[0], ast.NotIn)
-                off = silences.answers(self.source, test, str(negated), negated=negated)
-                found.guard = "" if off else "the code asks whether the module is loaded"
+            for name, answer in self._asked(place, text):
+                verdict = self._judged_ours(name) or (self.judged(name, as_module=True) if name == text.value else None)
+                if verdict is None or verdict.fate is not Fate.GONE or verdict.root in self.patched or self.covered.node(place):
+                    continue
+                found = self.proposal(place, verdict, self.message(verdict, name))
+                off = silences.answers(self.source, place, answer, negated=answer == "True")
+                found.guard = "" if off else "the code asks whether it is there"
                 if off:
                     found.severity, found.message = Severity.URGENT, f"{off}: {found.message}"
                 yield found
+
+    def _asked(self, place: ast.expr, text: ast.Constant) -> Iterator[tuple[str, str]]:
+        """The name for which a string asks, and what is answered where it is missing."""
+        container: ast.expr | None = None
+        if isinstance(place, ast.Compare) and place.left is text and isinstance(place.ops[0], (ast.In, ast.NotIn)):
+            container, answer = place.comparators[0], str(isinstance(place.ops[0], ast.NotIn))
+        elif isinstance(place, ast.Call) and isinstance(place.func, ast.Attribute) and place.func.attr == "get":
+            default = place.args[1:]
+            container = place.func.value if place.args[:1] == [text] and all(map(guards.is_empty, default)) else None
+            answer = self.source.segment(default[0]) if default else "None"
+        if container is None:
+            return
+        owner = roundabout.namespace_of(container)
+        if self._is_loaded(container) and self._is_ours(str(text.value)):
+            yield str(text.value), answer
+        elif owner is not None and (module := self.source.resolve(owner)) is not None:
+            yield f"{module}.{text.value!s}", answer
 
     def keywords(self) -> Iterator[Proposal]:
         """Keywords that a function has lost, given where it is called through something else."""

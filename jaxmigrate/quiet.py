@@ -34,8 +34,8 @@ _CHAIN = re.compile(r"[^\W\d]\w*(?:\s*\.\s*[^\W\d]\w*)*")
 _TYPE_COMMENT = re.compile(r"#[ \t]*type:[ \t]*(?!ignore\b)([^\r\n]*)")
 _COOKIE = re.compile(rb"[^\n]*\n?[^\n]*coding[:=]")
 _ROUNDS = 10
-_LOADERS = ("import_module", "__import__", "modules")
-"""What gives a module by its path."""
+_LOADERS = ("import_module", "__import__", "modules", "multiple", "resolve_name")
+"""What reaches a module by its path."""
 _RUNNERS = frozenset({"eval", "exec", "compile"})
 _RUNNING_MODULES = frozenset({"timeit", "builtins"})
 """Functions, and modules of such, that run a string."""
@@ -465,9 +465,8 @@ class _Judge:
     def _goes_roundabout(self) -> bool:
         """Whether names may be reached as in `jaxmigrate.roundabout`: by paths, in strings that are run, by calls handed on."""
         words, roots = frozenset(self._words()), self.known.roots
-        if not words.isdisjoint(_LOADERS) and any(_root(text) in roots for text in self.seen.strings):
-            return True
-        if "multiple" in words and any(_root(text) in roots for text in self.seen.strings):
+        may_load = not words.isdisjoint(_LOADERS) or any("lazy" in word.lower() for word in words)
+        if may_load and any(_root(text.replace(":", ".")) in roots for text in self.seen.strings):
             return True
         if any(map(self._may_run, self.seen.code)):
             return True

@@ -62,8 +62,9 @@ def loaded(source: Source) -> Iterator[Mention]:
             module = path.value if _gives_leaf(source, loader) else path.value.partition(".")[0]
             for use in (loader, *_uses(source, loader)):
                 node, qualified = chain(source, use, module)
-                if isinstance(getattr(node, "ctx", ast.Load()), ast.Load) and (node is not use or isinstance(use, ast.Subscript)):
-                    yield Mention(node, qualified, "" if isinstance(use, ast.Subscript) else module)
+                loads = use is loader and (isinstance(use, ast.Subscript) or _is_lazy(source, use))
+                if isinstance(getattr(node, "ctx", ast.Load()), ast.Load) and (node is not use or loads):
+                    yield Mention(node, qualified, "" if loads else module)
 
 
 def _loaders(source: Source, path: ast.Constant) -> Iterator[ast.expr]:
@@ -72,8 +73,17 @@ def _loaders(source: Source, path: ast.Constant) -> Iterator[ast.expr]:
         call, parent = call_of(source, holder), source.parent(holder)
         if call is not None and leaf(source, call.func) in ("import_module", "__import__"):
             yield call
-        elif isinstance(parent, ast.Subscript) and parent.slice is holder and source.resolve(parent.value) == MODULES:
-            yield parent
+        elif call is not None and isinstance(call.func, ast.Attribute) and call.func.attr == "get":
+            yield from [call] if source.resolve(call.func.value) == MODULES else []
+        elif isinstance(parent, ast.Subscript) and parent.slice is holder:
+            yield from [parent] if source.resolve(parent.value) == MODULES else []
+        elif isinstance(parent, ast.Call) and holder in parent.args and _is_ours(source, str(path.value)):
+            yield from [parent] if _is_lazy(source, parent) else []
+
+
+def _is_lazy(source: Source, loader: ast.expr) -> bool:
+    """Whether a call gives a module that is loaded when it is used: ``LazyLoader("np", globals(), "jax.numpy")``."""
+    return isinstance(loader, ast.Call) and "lazy" in (source.resolve(loader.func) or last_part(loader.func)).lower()
 
 
 def holders(source: Source, text: ast.Constant) -> Iterator[ast.expr]:
@@ -312,11 +322,11 @@ def _called_with(source: Source, call: ast.Call, text: ast.Constant, name: str) 
 
 
 def namespace_of(node: ast.expr) -> ast.expr | None:
-    """Whose names are in ``vars(module)`` or ``module.__dict__``."""
+    """Whose names are in ``vars(module)``, ``dir(module)`` or ``module.__dict__``."""
     if isinstance(node, ast.Attribute):
         return node.value if node.attr == "__dict__" else None
-    is_vars = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "vars" and len(node.args) == 1
-    return node.args[0] if is_vars and isinstance(node, ast.Call) else None
+    is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("vars", "dir")
+    return node.args[0] if is_call and isinstance(node, ast.Call) and len(node.args) == 1 else None
 
 
 def _is_asked_for(source: Source, call: ast.Call, name: ast.expr) -> bool:

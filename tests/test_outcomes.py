@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jaxmigrate.model import Status
+from jaxmigrate.model import Severity, Status
 from jaxmigrate.testing import run
 from tests.test_completeness import OURS, said
 
@@ -45,6 +45,10 @@ LEFT_ALONE = {
     "double_of_another_object": "mock.patch.multiple(x, tree_map=f)\nmock.patch.object(target=x, attribute='tree_map')\n",
     "code_with_a_gap_in_a_name": "exec(f'jax.tree_{x}(y)')\neval('jax.tree_%s' % x)\neval('jnp.' + x)\n",
     "string_that_is_not_run": "print(f'jax.tree_map({x})')\n",
+    "lazy_module_that_has_it": "np = LazyLoader('np', globals(), 'jax.numpy')\nnp.prod(x)\nlazy('jax.numpy.product is gone')\n",
+    "question_with_another_way": "f = vars(jnp).get('product', mine)\n",
+    "question_for_what_is_there": "'prod' in dir(jnp)\nvars(jnp).get('prod')\n'product' in dir(x)\nx.get('product')\n",
+    "table_that_makes_no_call": "{'target': 'jax.numpy.product', 'jax.numpy.product': 1}\n",
     "cycle": "a = b\nb = a\nc = [c, a[0]]\ndef f(x=f):\n    return f(c[0](x))\nf().product\na.product\nc[0].product\n",
 }  # fmt: skip
 
@@ -112,6 +116,11 @@ REACHED = {
     "patched_by_keywords": "mock.patch.object(target=jnp, attribute='product')\n",
     "patched_together": "mock.patch.multiple(jnp, product=f)\n",
     "patched_together_by_path": "mock.patch.multiple('jax.numpy', product=f)\n",
+    "loaded_when_it_is_used": "np = LazyLoader('np', globals(), 'jax.numpy')\nnp.product(x)\n",
+    "loaded_by_lazy_loader": "import lazy_loader\nnp = lazy_loader.load('jax.numpy')\nnp.product(x)\n",
+    "loaded_already": "import sys\nsys.modules.get('jax.numpy').product(x)\n",
+    "path_with_a_colon": "pkgutil.resolve_name('jax.numpy:product')\n",
+    "configuration": "{'_target_': 'jax.numpy.product', 'x': 1}\n",
     "code_with_a_gap": "eval(f'jnp.product({x}, axis={k})')\n",
     "code_to_format": "eval('jnp.product({})'.format(x))\n",
     "code_by_percent": "eval('jnp.product(%s)' % x)\n",
@@ -124,6 +133,20 @@ REACHED = {
 def test_what_is_reached_is_reported_once(source: str) -> None:
     assert [f.symbol for f in said(HEAD + source)] == [PRODUCT]
     assert run(HEAD + source, select=OURS).status is Status.UNCHANGED
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param("if 'product' in vars(jnp):\n    faster()\n", id="in-vars"),
+        pytest.param("if 'product' not in dir(jnp):\n    raise ImportError\n", id="not-in-dir"),
+        pytest.param("if jnp.__dict__.get('product'):\n    faster()\n", id="get"),
+        pytest.param("import sys\nif sys.modules.get('jax.interpreters.masking'):\n    faster()\n", id="module"),
+    ],
+)
+def test_a_question_that_is_answered_no_for_good(source: str) -> None:
+    [finding] = said(HEAD + source)
+    assert finding.severity is Severity.URGENT
 
 
 @pytest.mark.parametrize("name", ["f'index_{x}'", "'index_' + x", "'index_%s' % x", "'index_{}'.format(x)"])
