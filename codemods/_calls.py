@@ -25,6 +25,12 @@ def renamed_partial(site: CallSite, new: str, **added: str) -> EditCall:
     return EditCall(site.node, values={0: function.new}, append=tuple((k, Template(v)) for k, v in added.items()))
 
 
+def partial_of(site: CallSite, function: str) -> Rewrite:
+    """``partial(old, ...)`` with the template of a lambda that has the parameters of the old function."""
+    edit = EditCall(site.node, values={0: site.replace(function, site.node.args[0]).new})
+    return Rewrite(f"{site.symbol} is gone; a lambda does the same", REVIEW, (edit,))
+
+
 def needed(*versions: str) -> str:
     """The newest of some releases."""
     return str(max(map(Version.parse, versions)))

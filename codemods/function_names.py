@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from jaxmigrate.codemod import REVIEW, SAFE, CallSite, Codemod, EditCall, ReplaceExpr, Reports, Rewrite, Template
 from jaxmigrate.registry import history
-from jaxmigrate_codemods._calls import no_common_spelling, passed_on, renamed_partial, rewritten
+from jaxmigrate_codemods._calls import no_common_spelling, partial_of, passed_on, renamed_partial, rewritten
 
 codemod = Codemod(
     "function-names",
@@ -57,6 +57,9 @@ def polar_unitary(site: CallSite) -> Reports:
     return Rewrite(message, SAFE, (ReplaceExpr(site.node, new),))
 
 
+_SPH_HARM = "lambda m, n, theta, phi, n_max=None: {jax.scipy.special.sph_harm_y}(n, m, phi, theta, n_max=n_max)"
+
+
 @codemod.call("jax.scipy.special.sph_harm")
 def sph_harm(site: CallSite) -> Reports:
     """Both pairs of arguments changed places: degree and order, and the two angles, which also swapped their names."""
@@ -64,7 +67,7 @@ def sph_harm(site: CallSite) -> Reports:
     if why := no_common_spelling(site, "jax.scipy.special.sph_harm_y"):
         return site.manual(f"{message}{why[why.index(', but') :]}")
     if site.partial:
-        return site.manual(message)
+        return partial_of(site, _SPH_HARM)
     bound = site.bind("m", "n", "theta", "phi", "n_max", optional=("n_max",))
     template = "{jax.scipy.special.sph_harm_y}({n}, {m}, {phi}, {theta}" + (", n_max={n_max})" if "n_max" in bound else ")")
     pure = all(map(site.source.is_pure, bound.values()))
@@ -77,9 +80,7 @@ passed_on(
     {
         "jax.random.shuffle": "{functools.partial}({jax.random.permutation}, independent=True)",
         **{old: f'{{functools.partial}}({{jax.random.PRNGKey}}, impl="{name}")' for old, name in _KEYS.items()},
-        "jax.scipy.special.sph_harm": (
-            "lambda m, n, theta, phi, n_max=None: {jax.scipy.special.sph_harm_y}(n, m, phi, theta, n_max=n_max)"
-        ),
+        "jax.scipy.special.sph_harm": _SPH_HARM,
     },
     since={"jax.random.shuffle": "0.2.26", **dict.fromkeys(_KEYS, "0.4.14")},
 )

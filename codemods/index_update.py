@@ -18,6 +18,7 @@ from jaxmigrate.codemod import (
     SAFE,
     CallSite,
     Codemod,
+    EditCall,
     FileSite,
     NameSite,
     ReplaceExpr,
@@ -58,7 +59,17 @@ _ADVICES = {old: f"x.at[idx].{method}(y) does what it did" for old, method in _O
 @codemod.call(*_OLD)
 def update(site: CallSite) -> Reports:
     """A call. One through another name of the function stays as it is: that name holds a lambda then."""
-    return None if site.partial or not is_imported(site, site.node.func) else _rewritten(site)
+    if site.partial or not is_imported(site, site.node.func):
+        return None
+    return _unpacking(site) if site.has_star() else _rewritten(site)
+
+
+def _unpacking(site: CallSite) -> Rewrite:
+    """``index_update(*args)``: a lambda with the parameters of old takes the arguments apart."""
+    parameters = ", ".join(f"{flag}=False" for flag in _FLAGS)
+    flags = ", ".join(f"{flag}={flag}" for flag in _FLAGS)
+    function = f"(lambda x, idx, y, {parameters}: {{jax.numpy.asarray}}(x).at[idx].{_OLD[site.symbol]}(y, {flags}))"
+    return Rewrite(f"a lambda does what {site.symbol} did", SAFE, (EditCall(site.node, Template(function)),))
 
 
 def _rewritten(site: CallSite, besides: str = "") -> Rewrite:

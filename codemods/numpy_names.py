@@ -9,7 +9,7 @@ import ast
 
 from jaxmigrate.codemod import REVIEW, SAFE, CallSite, Codemod, EditCall, NameSite, ReplaceExpr, Reports, Rewrite, Template
 from jaxmigrate.registry import history
-from jaxmigrate_codemods._calls import argument, passed_on, renamed_partial, rewritten
+from jaxmigrate_codemods._calls import argument, partial_of, passed_on, renamed_partial, rewritten
 
 codemod = Codemod(
     "numpy-names",
@@ -45,12 +45,15 @@ def constant(site: NameSite) -> Reports:
     return Rewrite(f"{site.symbol} is {new.translate({123: None, 125: None})}", SAFE, (site.replace(new),))
 
 
+_IN1D = "lambda ar1, ar2, assume_unique=False, invert=False: {jax.numpy.isin}(ar1, ar2, assume_unique, invert).ravel()"
+
+
 @codemod.call("jax.numpy.in1d")
 def in1d(site: CallSite) -> Reports:
     """`isin` keeps the shape of its first argument, where `in1d` gave a flat result."""
     names = {"ar1": "element", "ar2": "test_elements"}
     if site.partial:
-        return site.manual("jax.numpy.in1d is isin, but isin keeps the shape: make it a function that ravels the result")
+        return partial_of(site, _IN1D)
     first = argument(site, 0, "ar1")
     if first is not None and not site.has_star() and _is_flat(site, first):
         edit = EditCall(site.node, Template("{jax.numpy.isin}"), rename=names)
@@ -118,7 +121,7 @@ def issubsctype(site: CallSite) -> Reports:
 passed_on(
     codemod,
     {
-        "jax.numpy.in1d": "lambda ar1, ar2, **more: {jax.numpy.isin}(ar1, ar2, **more).ravel()",
+        "jax.numpy.in1d": _IN1D,
         "jax.numpy.msort": "{functools.partial}({jax.numpy.sort}, axis=0)",
         "jax.numpy.asfarray": "{functools.partial}({jax.numpy.asarray}, dtype=float)",
     },
