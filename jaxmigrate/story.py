@@ -167,12 +167,15 @@ def _by_last_part(name: str, history: History) -> list[str]:
         found = [e for symbol in symbols if (e := history.entry(symbol)) is not None]
     else:
         found = [e for s in history.all_sections() if (e := history.section(s).get(name)) is not None]
-    found.sort(key=lambda e: ("leak" in e.kinds, not _own_advice(history, e), e.symbol.count("."), e.symbol))
+    found.sort(key=lambda e: _likelihood(history, e))
     return [e.symbol for e in found if "leak" not in e.kinds] or [e.symbol for e in found[:1]]
 
 
-def _own_advice(history: History, entry: Entry) -> bool:
-    return entry.symbol in history.advices
+def _likelihood(history: History, entry: Entry) -> tuple[object, ...]:
+    """How likely a name is meant by its last part: first what is in the front room today, then what there is to say about."""
+    in_front = entry.alive and entry.symbol.count(".") == 1
+    silent = entry.symbol not in history.advices and not history.lost_parameters(entry.symbol)
+    return "leak" in entry.kinds, not in_front, "module" in entry.kinds, silent, entry.symbol.count("."), entry.symbol
 
 
 def _story(symbol: str, also: list[str], history: History, codemods: Mapping[str, Codemod]) -> Story:
