@@ -20,6 +20,7 @@ from jaxmigrate.guards import (
     type_checking_block,
 )
 from jaxmigrate.presence import question
+from jaxmigrate.scan import last_part
 from jaxmigrate.version_tests import answers, is_version_test
 
 if TYPE_CHECKING:
@@ -126,7 +127,9 @@ def _is_uncallable(source: Source, node: ast.AST) -> bool:
 def _fallback(source: Source, statement: ast.Try, handler: ast.ExceptHandler) -> Narrowing:
     """Who comes to an except clause: the releases without what is tried, if that alone can make it fail."""
     names = _library_names(source, statement.body)
-    by_keyword = catches(handler, {"TypeError"}) and any(_has_keywords(s) for s in statement.body)
+    by_keyword = catches(handler, {"TypeError"}) and bool(
+        _called_with_keywords(statement.body) & _called_with_keywords(handler.body)
+    )
     by_name = catches_absence(handler) and (_only_imports_ours(source, statement.body) or _may_be_missing(source, names))
     if not names or not (by_keyword or by_name) or _holds_dead_member(source, statement.body):
         return "", source.releases
@@ -140,13 +143,15 @@ def _only_imports_ours(source: Source, body: Sequence[ast.stmt]) -> bool:
     )
 
 
-def _has_keywords(statement: ast.stmt) -> bool:
-    return any(isinstance(node, ast.keyword) for node in ast.walk(statement))
+def _called_with_keywords(body: Sequence[ast.stmt]) -> set[str]:
+    """The last parts of what is called with keywords: those may be what a function does not know."""
+    calls = (n for s in body for n in ast.walk(s) if isinstance(n, ast.Call) and n.keywords)
+    return {last_part(call.func) for call in calls}
 
 
 def _replaces(source: Source, statement: ast.Try, handler: ast.ExceptHandler) -> bool:
     """Whether the handler does with a living API what the body does with the old one."""
-    if _holds_dead(source, handler.body):
+    if _holds_dead(source, handler.body) or isinstance(handler.body[-1], ast.Raise):
         return False
     bound = _bound(statement.body)
     if bound and all(isinstance(s, ast.Pass) for s in handler.body):
@@ -216,7 +221,8 @@ def _imported(source: Source, statement: ast.Import | ast.ImportFrom) -> Iterato
 
 
 def _is_ours(source: Source, name: str) -> bool:
-    return name.partition(".")[0] in source.facts.history.members("")
+    """Whether a name is one of the library's that does something: its version does not."""
+    return not name.endswith("__") and name.partition(".")[0] in source.facts.history.members("")
 
 
 def has(source: Source, name: str, release: Version) -> bool:
@@ -229,12 +235,11 @@ def has(source: Source, name: str, release: Version) -> bool:
             return since <= release if since is not None else all(entry.at(release) for entry in lost.values())
         if owner in lost and not lost[owner].at(release):
             return False
-    if release == source.newest:
-        return not (source.is_dead(name) or is_dead_module(source, name))
+    if (release == source.newest or history.entry(name) is None) and (source.is_dead(name) or is_dead_module(source, name)):
+        return False
     parts = name.split(".")
     lives = (history.entry(".".join(parts[:end])) for end in range(1, len(parts) + 1))
-    known = [entry for entry in lives if entry is not None]
-    return all(entry.at(release) for entry in known) and (bool(known) or has(source, name, source.newest))
+    return release == source.newest or all(entry is None or entry.at(release) for entry in lives)
 
 
 def _is_harmless(source: Source, old: str, releases: Releases) -> bool:

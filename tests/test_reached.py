@@ -23,6 +23,9 @@ ALIVE = {
     "broad_and_gives_a_default": "def g(t, default):\n    try:\n        return {}, 1\n    except:\n        return None, default\n",
     "broad_and_uses_another_library": "def g(t):\n    try:\n        return {}\n    except Exception:\n        return np.map(t)\n",
     "broad_and_uses_jax_for_something_else": "def g(t):\n    try:\n        return {}\n    except Exception:\n        return jnp.zeros(3)\n",
+    "type_error_of_a_value": "try:\n    x = jnp.asarray(v, dtype=d)\nexcept TypeError:\n    x = {}\n",
+    "raises_and_names_the_version": "try:\n    x = {}\nexcept AttributeError:\n    raise RuntimeError(jax.__version__)\n",
+    "prints_the_version": "try:\n    {}\nexcept AttributeError:\n    print(jax.__version__)\n",
     "attribute_of_oneself": "if hasattr(self, 'device'):\n    x = {}\n",
     "attribute_of_oneself_or_not": "if hasattr(self, 'sharding_spec'):\n    pass\nelse:\n    x = {}\n",
     "attribute_of_oneself_once_of_jax": "if hasattr(self, 'mesh_axes'):\n    x = {}\n",
@@ -124,3 +127,8 @@ def test_an_arm_is_alive_if_a_release_without_the_old_name_comes_there(
     after = run(f"import jax\nif {test}:\n    jax.tree_map(f, a)\nelse:\n    jax.tree_map(f, b)\n", target=target).after
     rewritten = ("map(f, a)", "map(f, b)")
     assert tuple(f"jax.tree_{text}" not in after.decode() for text in rewritten) == expected
+
+
+def test_a_name_that_never_was_is_asked_for_in_vain_on_every_release() -> None:
+    source = "import jax\nif hasattr(jax, 'unstack'):\n    x = jax.unstack(x)\nelse:\n    x = jax.numpy.unstack(x)\n"
+    assert [f.outcome for f in run(source, target="0.12.0").findings if "jax.unstack" in f.symbol] == [Outcome.GUARDED]
