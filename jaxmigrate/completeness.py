@@ -15,7 +15,7 @@ from functools import cached_property
 from jaxmigrate import guards, reached, roundabout, silences
 from jaxmigrate.codemod import Codemod
 from jaxmigrate.fates import Fate, Verdict, judge
-from jaxmigrate.history import Advice, History
+from jaxmigrate.history import Advice, Entry, History
 from jaxmigrate.imports import MoveImport, chain, exported, imported_name, is_used, local_name
 from jaxmigrate.model import Applicability, Severity, Version
 from jaxmigrate.names import Binding, Resolved, Source
@@ -521,18 +521,29 @@ class _Look:
         for qualified, uses in self.source.meanings().items():
             lost = self.history.lost_parameters(qualified) if self._is_ours(qualified) else {}
             for node, _ in uses if lost else ():
-                yield from self._gone_keywords(qualified, roundabout.handed_on(self.source, node))
+                calls = [*roundabout.handed_on(self.source, node)]
+                yield from self._gone_keywords(qualified, calls)
+                yield from self._put_later(qualified, [*calls, *self._taking(node)])
         for name in sorted(self.history.parameters_gone & self.source.keywords.keys()):
             for call in {c for k in self.source.keywords[name] if isinstance(c := self.source.parent(k), ast.Call)}:
                 if self.source.resolved(call.func) is None:
                     for function in sorted(self.outcomes.meanings(call.func)):
                         yield from self._gone_keywords(function, [call], name)
+        for node, meaning in self._free():
+            whole, function = roundabout.chain(self.source, node, meaning)
+            if isinstance(parent := self.source.parent(whole), ast.Call) and parent.func is whole:
+                yield from self._gone_keywords(function, [parent])
+
+    def _free(self) -> Iterator[tuple[ast.Name, str]]:
+        """Names that only a star import can give, and what they mean if it does."""
         for statement in self.source.stars:
             module = self.source.absolute(statement.module, statement.level)
-            for name in self.history.members(module).keys() & self.source.by_id.keys() if self._is_ours(module) else ():
-                nodes = [n for n in self.source.by_id[name] if self.source.lookup(name, self.source.scope(n))[1] is None]
-                calls = [c for n in nodes if isinstance(c := self.source.parent(n), ast.Call) and c.func is n]
-                yield from self._gone_keywords(f"{module}.{name}", calls)
+            exports = self.source.index.exports.get(module, {})
+            members = self.history.members(module).keys() if self._is_ours(module) else ()
+            given = {name: f"{module}.{name}" for name in self.source.by_id.keys() & members} | exports
+            for name in sorted(given.keys() & self.source.by_id.keys()):
+                free = (n for n in self.source.by_id[name] if self.source.lookup(name, self.source.scope(n))[1] is None)
+                yield from ((node, given[name]) for node in free)
 
     def _gone_keywords(self, function: str, calls: Iterable[ast.Call], name: str = "") -> Iterator[Proposal]:
         lost = self.history.lost_parameters(function)
@@ -540,10 +551,30 @@ class _Look:
             entry = lost.get(keyword.arg or "") if name in ("", keyword.arg) else None
             if entry is None or entry.alive or entry.at(self.target) or self.covered.node(keyword):
                 continue
-            symbol = f"{function}({keyword.arg}=)"
-            message = f"{keyword.arg}= of {function} is gone, JAX {entry.last} was the last with it"
-            advice = _advised(self.history.advices.get(symbol), self.target)
-            yield Proposal(REMOVED, keyword, message + advice, Applicability.MANUAL, (), symbol)
+            yield self._gone_keyword(keyword, entry)
+
+    def _taking(self, node: ast.expr) -> list[ast.Call]:
+        """The call of a function, or the partial that takes it first."""
+        call = self.source.parent(node)
+        if not isinstance(call, ast.Call):
+            return []
+        is_partial = call.args[:1] == [node] and self.source.resolve(call.func) == "functools.partial"
+        return [call] if call.func is node or is_partial else []
+
+    def _put_later(self, function: str, calls: Iterable[ast.Call]) -> Iterator[Proposal]:
+        """Keys of a dictionary that is given as keywords, put there after it was made: ``opts["gone"] = 1``."""
+        lost = self.history.lost_parameters(function)
+        tables = {k.value.id: k.value for call in calls for k in call.keywords if k.arg is None and isinstance(k.value, ast.Name)}
+        for place, key in (found for table in tables.values() for found in roundabout.put_under(self.source, table)):
+            entry = lost.get(key)
+            if entry is not None and not entry.alive and not entry.at(self.target) and not self.covered.node(place):
+                yield self._gone_keyword(place, entry)
+
+    def _gone_keyword(self, node: ast.AST, entry: Entry) -> Proposal:
+        function, _, argument = entry.symbol.removesuffix(")").partition("(")
+        message = f"{argument} of {function} is gone, JAX {entry.last} was the last with it"
+        advice = _advised(self.history.advices.get(entry.symbol), self.target)
+        return Proposal(REMOVED, node, message + advice, Applicability.MANUAL, (), entry.symbol)
 
     def members(self) -> Iterator[Proposal]:
         """Members that a living class has lost: read of the class itself, or of what is known to be an object of it."""

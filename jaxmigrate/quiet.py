@@ -473,7 +473,8 @@ class _Judge:
         if any(_root(q) in roots for name in self.seen.asked_in_turn for q in self.meanings.get(name, ())):
             return True
         handed_on = (speaking for called in self.seen.calls if called.skip for speaking in self._speaking(called))
-        if any(not speaking.isdisjoint(self.seen.keywords) for speaking in handed_on):
+        given = {*self.seen.keywords, *self.seen.strings}
+        if any(not speaking.isdisjoint(given) for speaking in handed_on):
             return True
         meant = {".".join((q, *rest)) for base, rest in self.seen.chains for q in self.meanings.get(base, ())}
         by_name = {f"{root}.config.{how}" for root in roots for how in ("read", "values")}
@@ -535,8 +536,11 @@ class _Judge:
         )
 
     def _calls(self) -> bool:
+        given = {*self.seen.keywords, *self.seen.strings}
         return not any(
-            self._is_odd(speaking, called.literal()) or not speaking.isdisjoint(called.arguments())
+            self._is_odd(speaking, called.literal())
+            or not speaking.isdisjoint(called.arguments())
+            or ("#*" in called.arguments() and not speaking.isdisjoint(given))
             for called in self.seen.calls
             for speaking in self._speaking(called)
         )

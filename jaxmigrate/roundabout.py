@@ -185,6 +185,35 @@ def handed_on(source: Source, node: ast.expr) -> Iterator[ast.Call]:
         yield from handed_on(source, use)
 
 
+def put_under(source: Source, table: ast.expr) -> Iterator[tuple[ast.AST, str]]:
+    """Keys that a dictionary is given after it was made: ``opts["key"] = 1``, ``opts.update(key=1)``; none that is taken out."""
+    if not isinstance(table, ast.Name):
+        return
+    _, scope = source.lookup_at(table)
+    uses = [n for n in source.by_id[table.id] if source.lookup_at(n)[1] is scope]
+    parents = [source.parent(n) for n in uses]
+    items = [p for p in parents if isinstance(p, ast.Subscript) and isinstance(p.slice, ast.Constant)]
+    methods = [(p.attr, c) for p in parents if isinstance(p, ast.Attribute) and isinstance(c := source.parent(p), ast.Call)]
+    removed = {str(i.slice.value) for i in items if isinstance(i.ctx, ast.Del) and isinstance(i.slice, ast.Constant)}
+    removed |= {str(getattr(a, "value", "")) for name, call in methods if name == "pop" for a in call.args[:1]}
+    for place, key in _keys_put(items, methods):
+        if key not in removed:
+            yield place, key
+
+
+def _keys_put(items: list[ast.Subscript], methods: list[tuple[str, ast.Call]]) -> Iterator[tuple[ast.AST, str]]:
+    for item in items:
+        if isinstance(item.ctx, ast.Store) and isinstance(item.slice, ast.Constant):
+            yield item.slice, str(item.slice.value)
+    for name, call in methods:
+        first = call.args[0] if call.args else None
+        if name == "setdefault" and isinstance(first, ast.Constant):
+            yield first, str(first.value)
+        elif name == "update":
+            yield from ((k, k.arg) for k in call.keywords if k.arg)
+            yield from ((k, str(k.value)) for k in getattr(first, "keys", ()) if isinstance(k, ast.Constant))
+
+
 def carries(source: Source) -> bool:
     """Whether a module of the library may be reached under a name that no import gives it for sure."""
     history, taken, several = source.facts.history, set[str](), set[str]()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jaxmigrate.model import Severity, Status
+from jaxmigrate.model import ProjectIndex, Severity, Status
 from jaxmigrate.testing import run
 from tests.test_completeness import OURS, said
 
@@ -165,3 +165,38 @@ def test_a_family_of_names_that_is_gone(name: str) -> None:
 )
 def test_keywords_that_are_gone(source: str) -> None:
     assert [f.symbol for f in said(HEAD + source)] == ["jax.numpy.clip(a_min=)"]
+
+
+PUT_LATER = {
+    "item": "opts = {}\nopts['a_min'] = 0\njnp.clip(x, **opts)\n",
+    "update": "opts = dict(y=1)\nopts.update(a_min=0)\njnp.clip(x, **opts)\njnp.clip(y, **opts)\n",
+    "update_by_another": "opts = {}\nopts.update({'a_min': 0})\njnp.clip(x, **opts)\n",
+    "default": "opts = {}\nopts.setdefault('a_min', 0)\nf = functools.partial(jnp.clip, **opts)\n",
+    "of_a_partial": "opts = {}\nopts['a_min'] = 0\nf = functools.partial(jnp.clip, x)\nf(**opts)\n",
+}
+
+
+@pytest.mark.parametrize("source", PUT_LATER.values(), ids=PUT_LATER)
+def test_keywords_that_a_dictionary_gets_later(source: str) -> None:
+    assert [f.symbol for f in said(HEAD + source)] == ["jax.numpy.clip(a_min=)"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param("opts = {}\nopts['min'] = 0\njnp.clip(x, **opts)\n", id="living"),
+        pytest.param("opts = {}\nopts['a_min'] = 0\nopts.pop('a_min')\njnp.clip(x, **opts)\n", id="taken-out"),
+        pytest.param("opts = {}\nopts['a_min'] = 0\ndel opts['a_min']\njnp.clip(x, **opts)\n", id="deleted"),
+        pytest.param("opts = {}\nopts['a_min'] = 0\nonp.clip(x, **opts)\njnp.clip(x)\n", id="of-another-function"),
+        pytest.param("opts = {}\nopts['a_min'] = 0\njax.jit(jnp.clip, **opts)\n", id="of-what-takes-the-function"),
+        pytest.param("def f(opts):\n    opts['a_min'] = 0\ndef g(opts):\n    jnp.clip(x, **opts)\n", id="another-name"),
+    ],
+)
+def test_keys_that_say_nothing(source: str) -> None:
+    assert not said(HEAD + source)
+
+
+def test_keywords_through_stars_of_the_project() -> None:
+    index = ProjectIndex(exports={"lib.compat": {"np": "jax.numpy", "clip": "jax.numpy.clip"}})
+    source = "from lib.compat import *\nnp.clip(x, a_min=0)\nclip(x, a_max=0)\ndef f(np): np.clip(x, a_min=0)\n"
+    assert [f.position.line for f in said(source, module="lib.use", index=index)] == [2, 3]
