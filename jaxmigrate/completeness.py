@@ -32,6 +32,8 @@ _BY_PATH = (*_MODULE_BY_PATH, "patch", "setattr", "delattr", "locate", "resolve_
 """Callees that look an object up by a dotted path."""
 OBJECTS = ("jax.Array", "jax.ShapeDtypeStruct", "jax.core.ShapedArray", "jax.sharding.NamedSharding", "jax.interpreters.ad.Zero")
 """Classes of which lost members are looked for in their objects too, not only in the class itself."""
+_STAND_IN = {"broadcast"}
+"""Members that a class lost while its objects have them still, from what they stand for."""
 _TELLING = {"isinstance", "hasattr", "type", "callable", "getattr"}
 """Builtins by which code tells what a value is."""
 _LINES = 8
@@ -587,10 +589,40 @@ class _Look:
                     yield from self._member(node, kind)
         for name in sorted(self.history.members_gone.keys() & self.source.by_attribute.keys()):
             kinds = [k for k in OBJECTS if k in self.history.members_gone[name] and f"{k}.{name}" not in patched]
-            for node in self.source.by_attribute[name] if kinds else ():
-                known = self.source.infer(node.value) if self.source.resolve(node) is None else None
+            for node in self.source.by_attribute[name]:
+                known = self.source.infer(node.value) if kinds and self.source.resolve(node) is None else None
                 if known in kinds and not self._is_told_apart(node.value, known):
                     yield from self._member(node, known)
+                for kind in self._inherited(node):
+                    yield from self._member(node, kind)
+
+    def _inherited(self, node: ast.Attribute) -> list[str]:
+        """The classes of the library from which ``self.name`` can only come: no class of the file on the way has it."""
+        function = node.value.func if isinstance(node.value, ast.Call) else node.value
+        is_own = getattr(function, "id", "") in ("self", "cls", "super") and node.attr not in _STAND_IN
+        owner = self.source.enclosing_class(node) if is_own else None
+        found: list[str] = []
+        waiting = [owner] if owner is not None else []
+        for own in waiting:
+            has = (own is not owner or function is node.value) and self._has_member(own, node.attr)
+            bases = [self.source.resolve(base) or self._class_of(base) for base in own.bases]
+            ours = [base for base in bases if isinstance(base, str) and self._is_ours(base)]
+            waiting += [base for base in bases if isinstance(base, ast.ClassDef) and base not in waiting]
+            if has or any(base not in ours and not isinstance(base, ast.ClassDef) for base in bases):
+                return []
+            found += map(self.source.facts.canonical, ours)
+        return found
+
+    def _class_of(self, name: ast.expr) -> ast.AST | None:
+        """The class of the file that a name means."""
+        bindings = self.source.lookup_at(name)[0] if isinstance(name, ast.Name) else []
+        return bindings[0].node if len(bindings) == 1 else None
+
+    def _has_member(self, owner: ast.ClassDef, name: str) -> bool:
+        """Whether the body of a class or one of its methods gives it a member, or may."""
+        members = self.source.scope(owner.body[0]).bindings
+        stored = (n for n in self.source.by_attribute.get(name, ()) if not isinstance(n.ctx, ast.Load))
+        return name in members or "__getattr__" in members or any(self.source.enclosing_class(n) is owner for n in stored)
 
     def _member(self, node: ast.expr, kind: str) -> Iterator[Proposal]:
         if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load) or not self._is_living(kind):

@@ -83,6 +83,11 @@ class Table:
         return frozenset(self._sections["members"].split())
 
     @functools.cached_property
+    def inherited(self) -> frozenset[str]:
+        """Members that any class has lost."""
+        return frozenset(name.rpartition(".")[2] for name, owners in self.loud.items() if ALL in owners)
+
+    @functools.cached_property
     def gone(self) -> dict[str, frozenset[str]]:
         """Module -> the names that it lost."""
         return {module: frozenset(names) for module, *names in self._lines("gone")}
@@ -261,6 +266,8 @@ class _Seen:
         self.chains: set[tuple[str, tuple[str, ...]]] = set()
         self.values: set[tuple[str, tuple[str, ...]]] = set()
         """Chains that are neither called nor decorate: what they mean may have another name elsewhere."""
+        self.bases: set[tuple[str, tuple[str, ...]]] = set()
+        """Chains that classes are derived from."""
         self._in_place: set[int] = set()
         """Nodes that are called, or decorate."""
         self.attributes: set[str] = set()
@@ -321,7 +328,8 @@ class _Seen:
         self._in_place.update(map(id, node.decorator_list))
 
     def class_(self, node: ast.ClassDef) -> None:
-        """What the body of a class imports is a member of it."""
+        """What the body of a class imports is a member of it, and what its bases have."""
+        self.bases.update((base.id, rest) for base, rest in map(_chain, node.bases) if isinstance(base, ast.Name))
         imports = (s for s in node.body if isinstance(s, (ast.Import, ast.ImportFrom)))
         self.values.update((a.asname or a.name.partition(".")[0], ()) for s in imports for a in s.names)
 
@@ -529,6 +537,9 @@ class _Judge:
         """Whether no value (a name that is not merely an imported module) is asked for what some class has lost."""
         members = self.known.members
         if not members.isdisjoint(self.seen.loose):
+            return False
+        bases = {_root(q) for base, _ in self.seen.bases for q in self.meanings.get(base, ())}
+        if not bases.isdisjoint(self.known.roots) and not self.known.inherited.isdisjoint(self.seen.attributes):
             return False
         assigned = {name for name, _, _ in self.seen.aliases}
         return not any(

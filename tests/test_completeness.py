@@ -550,3 +550,33 @@ def test_what_another_module_puts_under_an_old_name_is_what_is_called() -> None:
 def test_an_old_name_that_is_given_its_successor_means_it() -> None:
     result = run("import jax\njax.tree_map = jax.tree_util.tree_map\ny = jax.tree_map(f, x)\n")
     assert result.after.decode().endswith("y = jax.tree.map(f, x)\n")
+
+
+INHERITED = {
+    "of_self": "class T(Trace):\n    def f(self):\n        self.lift(x)\n",
+    "of_super": "class T(Trace):\n    def lift(self):\n        return super().lift()\n",
+    "through_a_class_of_the_file": "class A(Trace): ...\nclass T(A):\n    def f(self): self.lift(x)\n",
+}
+
+
+@pytest.mark.parametrize("source", INHERITED.values(), ids=INHERITED)
+def test_members_that_a_class_does_not_inherit_any_more(source: str) -> None:
+    assert [f.symbol for f in said(f"from jax.core import Trace, Tracer\n{source}")] == ["jax.core.Trace.lift"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param("class T(Trace):\n    def lift(self): ...\n    def f(self): self.lift(x)\n", id="own"),
+        pytest.param("class A(Trace):\n    lift = 1\nclass T(A):\n    def f(self): super().lift\n", id="of-the-class-before"),
+        pytest.param("class T(Trace):\n    def f(self):\n        self.lift = 1\n        self.lift(x)\n", id="assigned"),
+        pytest.param("class T(Mixin, Trace):\n    def f(self): self.lift(x)\n", id="of-a-class-of-which-nothing-is-known"),
+        pytest.param("class T(Trace):\n    def __getattr__(self, n): ...\n    def f(self): self.lift(x)\n", id="made-up"),
+        pytest.param("class T(Trace):\n    def f(self): other.lift(x)\n", id="of-another-object"),
+        pytest.param("class T(Other):\n    def f(self): self.lift(x)\n", id="of-another-class"),
+        pytest.param("class T(Tracer):\n    def f(self): self.broadcast(x)\n", id="of-what-a-tracer-stands-for"),
+        pytest.param("class A(A): ...\nclass B(A, Trace):\n    def f(self): self.process_primitive(x)\n", id="living"),
+    ],
+)
+def test_members_that_come_from_elsewhere(source: str) -> None:
+    assert not said(f"from jax.core import Trace, Tracer\n{source}")
