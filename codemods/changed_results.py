@@ -8,7 +8,19 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from jaxmigrate.codemod import REVIEW, UNSAFE, AttributeSite, CallSite, Codemod, EditCall, FileSite, Reports, Rewrite, Template
+from jaxmigrate.codemod import (
+    REVIEW,
+    SAFE,
+    UNSAFE,
+    AttributeSite,
+    CallSite,
+    Codemod,
+    EditCall,
+    FileSite,
+    Reports,
+    Rewrite,
+    Template,
+)
 from jaxmigrate.model import Severity
 
 from ._arrays import VALUE_TYPES
@@ -65,6 +77,46 @@ def _is_matrix(source: Source, node: ast.expr) -> bool:
     """Whether it is made by a function that makes matrices."""
     made = source.value_of(node)
     return isinstance(made, ast.Call) and (source.resolve(made.func) or "") in ("jax.numpy.eye", "jax.numpy.identity")
+
+
+_NAMED = {"eig": "0.8.0", "eigh": "0.4.24", "qr": "0.4.24", "slogdet": "0.4.24", "svd": "0.4.24"}
+_CARRYING = tuple(f"jax.lax.{name}" for name in ("cond", "fori_loop", "scan", "switch", "while_loop"))
+
+
+@codemod.call(*(f"jax.numpy.linalg.{name}" for name in _NAMED))
+@before("0.8.0")
+def named_results(site: CallSite) -> Reports:
+    """A tuple with names is a tree of another kind: no branch or loop takes it beside a plain one."""
+    name = site.symbol.rpartition(".")[2]
+    if site.partial or len(site.node.args) != 1 or site.node.keywords or not site.is_older_than(_NAMED[name]):
+        return None
+    if not _is_carried(site.source, site.node):
+        return None
+    message = f"{site.symbol} gives a named tuple since {_NAMED[name]}, which is no tree of the kind of a plain one"
+    return Rewrite(message, SAFE, (site.replace("tuple({result})", result=site.node),))
+
+
+def _is_carried(source: Source, node: ast.expr) -> bool:
+    """Whether the value, or a pair with it, is what a branch or the body of a loop gives."""
+    parent = source.parent(node)
+    if isinstance(parent, ast.Tuple):
+        parent = source.parent(parent)
+    function = parent if isinstance(parent, ast.Lambda) else source.function(node) if isinstance(parent, ast.Return) else None
+    if isinstance(function, ast.Lambda):
+        uses: list[ast.AST] = [function]
+    elif isinstance(function, ast.FunctionDef):
+        uses = list(source.by_id.get(function.name, ()))
+    else:
+        return False
+    return any(_is_given(source, use) for use in uses)
+
+
+def _is_given(source: Source, use: ast.AST) -> bool:
+    """Whether a function is handed to control flow, also as one of a list of branches."""
+    parent = source.parent(use)
+    if isinstance(parent, (ast.List, ast.Tuple)):
+        parent = source.parent(parent)
+    return isinstance(parent, ast.Call) and source.resolve(parent.func) in _CARRYING
 
 
 @codemod.call("jax.numpy.unique")

@@ -23,7 +23,7 @@ from jaxmigrate.codemod import (
     Template,
 )
 
-from ._changes import ARRAY, argument, before, has_star, is_constant, kind
+from ._changes import ARRAY, argument, before, builtin_calls, has_star, is_constant, kind
 from ._shapes import shape
 
 if TYPE_CHECKING:
@@ -394,3 +394,26 @@ def is_complex(source: Source, node: ast.expr) -> bool:
     if dtype is not None:
         return "complex" in source.segment(dtype)
     return bool(value.args) and is_complex(source, value.args[0])
+
+
+_TREES = {"all": 0, "flatten": 0, "leaves": 0, "map": 1, "reduce": 1, "structure": 0}
+"""Function of jax.tree -> position of its first tree."""
+_TREE_FUNCTIONS = {
+    f"{home}{name}": position for name, position in _TREES.items() for home in ("jax.tree.", "jax.tree_util.tree_")
+}
+_ITERATORS = ("enumerate", "filter", "iter", "map", "reversed", "zip")
+
+
+@codemod.call(*_TREE_FUNCTIONS)
+@before("0.10.1")
+def iterators(site: CallSite) -> Iterator[Report]:
+    """``jax.tree.leaves(f(x) for x in xs)``, which never looked into the generator."""
+    if site.partial or has_star(site.node) or argument(site.node, None, "is_leaf") is not None:
+        return
+    calls = set(builtin_calls(site.source, *_ITERATORS))
+    for given in site.node.args[_TREE_FUNCTIONS[site.symbol] :]:
+        if isinstance(given, ast.GeneratorExp) or given in calls:
+            message = (
+                "an iterator is one leaf, nothing looks into it, and JAX warns of it since 0.10.1: give list(...), or is_leaf"
+            )
+            yield site.manual(message, given)

@@ -268,6 +268,11 @@ def test_nothing_is_said_of_programs_that_are_not_known_to_be_old(case: object, 
         ),
         pytest.param("print('TFRT_CPU_0', \"PartitionSpec('x',)\")\nx = f'ShapedArray(float32[2]) {y}'", id="printed-only"),
         pytest.param("assert str(x) == 'ShapedArray'", id="name-of-a-class"),
+        pytest.param("def f(a): return jnp.linalg.qr(a)\nq, r = f(x)\ng(lambda a: jnp.linalg.svd(a))", id="named-and-unpacked"),
+        pytest.param("jax.lax.cond(p, lambda: jnp.linalg.svd(a, False), f)", id="arguments-that-change-the-result"),
+        pytest.param("jax.lax.cond(p, lambda: jnp.linalg.qr(a)[0], f)", id="part-of-a-named-result"),
+        pytest.param("jax.tree.map(f, (v for v in x), is_leaf=callable)\ntuple(map(f, x))", id="iterator-that-is-asked-for"),
+        pytest.param("def map(f, x): return [f(x)]\njax.tree.leaves(map(f, x))", id="own-map"),
     ],
 )
 def test_unchanged(source: str) -> None:
@@ -390,6 +395,7 @@ def test_unchanged(source: str) -> None:
         pytest.param(
             "jax.tree_util.tree_map_with_path(f, {'a': None}, {'a': 1})", ["None in the first tree"], id="mapped-with-paths"
         ),
+        pytest.param("jax.tree.map(f, [x], (v for v in x))", ["an iterator is one leaf"], id="generator-as-a-tree"),
         pytest.param("jax.ops.segment_sum(x, i)", ["segment_sum (line 5) leaves out"], id="segments"),
         pytest.param("class V:\n    def __jax_array__(self): return 1", ["a V that is given to one"], id="objects"),
     ],
@@ -431,10 +437,13 @@ def test_names_of_other_codemods_are_not_mistaken_for_what_was_written() -> None
         ("array-conversions", "0.4.24", "bool(jnp.ones(0))"),
         ("array-conversions", "0.4.36", "np.asarray(jax.random.key(0))"),
         ("array-conversions", "0.4.27", "jnp.nonzero(jnp.zeros(()))"),
+        ("changed-results", "0.4.24", "jax.lax.cond(p, lambda a: jnp.linalg.eigh(a), f, x)"),
+        ("changed-results", "0.8.0", "jax.lax.switch(i, [lambda: jnp.linalg.eig(a), f])"),
         ("stricter-arguments", "0.2.21", "jnp.sum([1, 2])"),
         ("stricter-arguments", "0.3.15", "jnp.ones(2) + [1, 2]"),
         ("stricter-arguments", "0.2.7", "jnp.ones(2)[[0, 1]]"),
         ("stricter-arguments", "0.10.0", "jnp.hstack([[1], [2]])"),
+        ("stricter-arguments", "0.10.1", "jax.tree_util.tree_leaves(map(f, x))"),
         ("stricter-arguments", "0.8.0", "jnp.sum(x, where=jnp.array([1, 0]))"),
         ("stricter-arguments", "0.3.25", "jax.sharding.Mesh(d, 'xy')"),
         ("stricter-arguments", "0.4.27", "@jax.jit\ndef g(): pass\ndef f(a): pass\njax.jit(f, static_argnames='b')"),
