@@ -172,6 +172,8 @@ class Source:
         """Whether a comment may speak to us."""
         self.traced: dict[ast.AST, str] = {}
         """Functions already judged by `values.tracing_evidence`, and why they see tracers."""
+        self.tested: dict[ast.AST, dict[Version, frozenset[bool]]] = {}
+        """How tests of the library's version come out, by release."""
         self.original: Source | None = None
         """The file as it was read; None when this is it."""
         self.to_original: Callable[[int], int] | None = None

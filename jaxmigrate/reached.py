@@ -297,7 +297,9 @@ def _by_test(source: Source, test: ast.expr, in_body: bool, node: ast.AST) -> Na
 
 
 def _by_version(source: Source, test: ast.expr, in_body: bool) -> Narrowing:
-    found = {release: answers(source, test, release) for release in source.releases}
+    found = source.tested.get(test)
+    if found is None:
+        found = source.tested[test] = {release: answers(source, test, release) for release in source.releases}
     if not any(found.values()):
         return UNCLEAR, source.releases
     return _BY_VERSION, frozenset(release for release, answer in found.items() if not answer or in_body in answer)
