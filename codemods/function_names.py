@@ -67,7 +67,8 @@ def sph_harm(site: CallSite) -> Reports:
     if why := no_common_spelling(site, "jax.scipy.special.sph_harm_y"):
         return site.manual(f"{message}{why[why.index(', but') :]}")
     if site.partial:
-        return partial_of(site, _SPH_HARM)
+        found: Reports = partial_of(site, _SPH_HARM)
+        return found
     bound = site.bind("m", "n", "theta", "phi", "n_max", optional=("n_max",))
     template = "{jax.scipy.special.sph_harm_y}({n}, {m}, {phi}, {theta}" + (", n_max={n_max})" if "n_max" in bound else ")")
     pure = all(map(site.source.is_pure, bound.values()))

@@ -74,7 +74,7 @@ def _asking_the_dtype(site: NameSite, call: ast.Call, classes: ast.expr, keys: l
 
 def _all_classes(site: NameSite) -> ast.expr:
     """The outermost tuple, or ``|`` chain, that the class is an element of, or the class."""
-    outer = container(site.source, site.node)
+    outer: ast.expr = container(site.source, site.node)
     parent = site.source.parent(outer)
     while isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.BitOr):
         outer = container(site.source, parent)

@@ -53,7 +53,8 @@ def in1d(site: CallSite) -> Reports:
     """`isin` keeps the shape of its first argument, where `in1d` gave a flat result."""
     names = {"ar1": "element", "ar2": "test_elements"}
     if site.partial:
-        return partial_of(site, _IN1D)
+        found: Reports = partial_of(site, _IN1D)
+        return found
     first = argument(site, 0, "ar1")
     if first is not None and not site.has_star() and _is_flat(site, first):
         edit = EditCall(site.node, Template("{jax.numpy.isin}"), rename=names)
