@@ -447,6 +447,9 @@ class _Look:
         """Names of modules that are loaded by their path, and names in strings that are run as code."""
         source, said = self.source, set[tuple[ast.AST, str]]()
         for mention, why in self._mentions():
+            if mention.qualified.endswith(")"):
+                yield from self._keyword_in(mention, why)
+                continue
             verdict = self._family(mention.qualified) if mention.qualified.endswith("*") else self._judged_ours(mention.qualified)
             if verdict is None or verdict.root in self.patched or _below(mention.module, verdict.root):
                 continue
@@ -459,7 +462,24 @@ class _Look:
                 if mention.read is not None and not proposal.guard:
                     proposal.guard = source.guard(mention.read)
                 yield proposal
+        for mention, line in roundabout.in_doctests(source):
+            verdict = self._judged_ours(mention.qualified)
+            found = [*self._keyword_in(mention, "")] if mention.qualified.endswith(")") else []
+            if verdict is not None and verdict.fate is Fate.GONE and verdict.root not in self.patched:
+                found.append(self.proposal(mention.node, verdict, self.message(verdict, mention.qualified)))
+            for proposal in found:
+                proposal.message += f"; it stands in a doctest, line {line}"
+                proposal.severity = Severity.LOW
+                yield proposal
         yield from self._asked_for()
+
+    def _keyword_in(self, mention: Mention, why: str) -> Iterator[Proposal]:
+        """A keyword of a call in a string, if it is gone."""
+        entry = self.history.entry(mention.qualified)
+        if entry is not None and not entry.alive and not entry.at(self.target):
+            found = self._gone_keyword(mention.node, entry)
+            found.message += why
+            yield found
 
     def _mentions(self) -> Iterator[tuple[Mention, str]]:
         """What is reached in a roundabout way, and what to say of the way."""
@@ -692,7 +712,9 @@ class _Look:
             newest = self.history.versions[-1]
             hidden = any(part.startswith("_") for part in verdict.root.split("."))
             advice = self.history.advices.get(verdict.root) if hidden else self.history.advice(verdict.root)
-            return f"{verdict.root} is private, and JAX {newest} has no such name{_advised(advice, self.target)}"
+            namesake = self.history.public_namesake(verdict.root)
+            hint = f"; {namesake} is public" if advice is None and namesake else _advised(advice, self.target)
+            return f"{verdict.root} is private, and JAX {newest} has no such name{hint}"
         assert verdict.entry is not None
         if verdict.fate is Fate.NEWER:
             return f"{verdict.root} exists since JAX {verdict.entry.since}, which is newer than the target {self.target}"

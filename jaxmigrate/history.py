@@ -243,6 +243,13 @@ class History:
             return None
         return True if name in names else None if "*" in names or "__getattr__" in names else False
 
+    def public_namesake(self, qualified: str) -> str:
+        """The living name beside a private one that differs by the underscore alone; empty if there is none."""
+        module, _, name = qualified.rpartition(".")
+        public = f"{module}.{name.lstrip('_')}"
+        found = self.entry(public) if public != qualified else None
+        return public if found is not None and found.alive and "leak" not in found.kinds else ""
+
     @cached_property
     def _private(self) -> dict[str, frozenset[str]]:
         import gzip
@@ -278,7 +285,7 @@ class _Section(Mapping[str, Entry]):
             _, spans, *rest = self._lines[name].split(" ")
             deprecated = next((_version(t[1:]) for t in rest if t[0] == "~"), None)
             kinds = frozenset(next((t[1:] for t in rest if t[0] == "="), "").split("+")) - {""}
-            found = Entry(_symbol(self._name, name), tuple(map(_range, spans.split(","))), deprecated, kinds)
+            found = Entry(symbol(self._name, name), tuple(map(_range, spans.split(","))), deprecated, kinds)
             self._entries[name] = found
         return found
 
@@ -297,7 +304,8 @@ class _Section(Mapping[str, Entry]):
         return len(self._lines)
 
 
-def _symbol(section: str, name: str) -> str:
+def symbol(section: str, name: str) -> str:
+    """The dotted name of what a line of a section is about."""
     if section.startswith(_OF_FUNCTION):
         return f"{section.removeprefix(_OF_FUNCTION)}({name}=)"
     return f"{section.removeprefix(_OF_CLASS)}.{name}" if section else name

@@ -120,6 +120,7 @@ def test_the_last_release_and_the_successor_are_named() -> None:
     [
         ("jax.jax.lax.add", "write jax.lax.add"),
         ("jax.jax.curry", "it was the library itself, and jax.curry is gone"),
+        ("jax.lax._convert_element_type", "has no such name; jax.lax.convert_element_type is public"),
         ("jaxlib.xla_client.ops.Add", "jaxlib.xla_client.ops is private, and JAX"),
         ("jaxlib.cusolver.potrf", "JAX 0.3.14 was the last with it"),
         ("jaxlib.pytree", "jax.tree_util"),

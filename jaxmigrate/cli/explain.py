@@ -75,11 +75,12 @@ def _unknown(question: str, name: str, pack: Pack, style: str) -> None:
         hint = meant if meant.startswith(",") else "; jaxmigrate codemods lists the codemods"
         raise click.BadParameter(f"no codemod or old API {question!r}{hint}", param_hint="'NAME'")
     private = _private(name, pack)
-    guess = "" if private else near(name, history, _short(pack))
+    guess = history.public_namesake(name) if private else near(name, history, _short(pack))
     if style == "json":
-        click.echo(json.dumps({"symbol": name, "state": "private" if private else "unknown", "near": guess or None}, indent=2))
+        state, newest = ("private", history.has_private(name)) if private else ("unknown", False)
+        click.echo(json.dumps({"symbol": name, "state": state, "in_newest": newest, "near": guess or None}, indent=2))
     elif private:
-        click.echo("\n".join(_wrapped(f"{name}: {private}", "")))
+        click.echo("\n".join(_wrapped(f"{name}: {private}{f'; {guess} is public' if guess else ''}", "")))
     else:
         span = f"{history.versions[0]} to {history.versions[-1]}"
         hint = f", did you mean {guess}?" if guess else ""
