@@ -308,7 +308,8 @@ class _Seen:
                     self.strings.append(node.value)  # type: ignore[attr-defined]
                 continue
             if kind is ast.Expr and node.value.__class__ is ast.Constant:  # type: ignore[attr-defined]
-                continue  # a docstring
+                stack += _examples(node.value.value)  # type: ignore[attr-defined]  # of a docstring
+                continue
             special = _SPECIAL.get(kind)
             if special is not None:
                 special(self, node)
@@ -411,6 +412,15 @@ _SPECIAL: Mapping[type[ast.AST], Callable[..., None]] = {
     ast.Import: _Seen.import_,
     ast.ImportFrom: _Seen.import_from,
 }
+
+
+def _examples(docstring: object) -> list[ast.AST]:
+    """The code of doctests: nothing is said of the rest of a docstring."""
+    if not isinstance(docstring, str) or ">>> " not in docstring:
+        return []
+    from jaxmigrate.quoted import examples
+
+    return [example.tree for example in examples(docstring)]
 
 
 def _chain(node: ast.AST) -> tuple[ast.AST, tuple[str, ...]]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from jaxmigrate.scan import CHILDREN, last_part
 
@@ -29,6 +31,39 @@ def comments_of(utf8: bytes) -> list[tuple[int, str]]:
     except (tokenize.TokenError, SyntaxError):
         return found
     return found
+
+
+class Example(NamedTuple):
+    """One ``>>>`` of a docstring with its further lines."""
+
+    line: int
+    """Counted from 0 in the docstring."""
+    code: str
+    tree: ast.Module
+
+
+def examples(text: str) -> list[Example]:
+    """The examples in a docstring that are Python."""
+    found: list[tuple[int, list[str]]] = []
+    inside = False
+    for number, line in enumerate(text.splitlines()):
+        bare = line.strip()
+        if bare.startswith(">>> "):
+            found.append((number, [bare[4:]]))
+            inside = True
+        elif inside and (bare == "..." or bare.startswith("... ")):
+            found[-1][1].append(bare[4:])
+        else:
+            inside = False
+    return [e for number, lines in found for e in _example(number, "\n".join(lines))]
+
+
+def _example(number: int, code: str) -> Iterator[Example]:
+    import warnings
+
+    with warnings.catch_warnings(), contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+        warnings.simplefilter("ignore")
+        yield Example(number, code, ast.parse(code))
 
 
 def parse_at(text: str, line: int, column: int) -> ast.expr | None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from jaxmigrate.guards import leaves
 from jaxmigrate.names import Source, SourceError
 from jaxmigrate.outcomes import Outcomes
+from jaxmigrate.quoted import examples
 from jaxmigrate.scan import last_part
 
 if TYPE_CHECKING:
@@ -129,6 +130,18 @@ def in_code(source: Source) -> Iterator[Mention]:
         yield from (Mention(text, name) for name in named_in(source, literal(source.value_of(text)), source.scope(text)))
 
 
+def in_doctests(source: Source) -> Iterator[tuple[Mention, int]]:
+    """Names in the examples of docstrings, each once in each, and the line of the first."""
+    for text in source.strings if b">>> " in source.utf8 else ():
+        if not isinstance(source.parent(text), ast.Expr) or not isinstance(text.value, str) or ">>> " not in text.value:
+            continue
+        found = examples(text.value)
+        for name in named_in(source, "\n".join(example.code for example in found), source.scope_root):
+            word = name.rstrip("=)").rpartition("(")[2].rpartition(".")[2]
+            number = next((example.line for example in found if word in example.code), 0)
+            yield Mention(text, name), source.original_line(text) + number
+
+
 def _running(source: Source) -> Iterator[ast.Call]:
     """The calls that run a string."""
     builtin = (n for name in _BUILTIN for n in source.by_id.get(name, ()) if not source.lookup(name, source.scope(n))[0])
@@ -139,7 +152,7 @@ def _running(source: Source) -> Iterator[ast.Call]:
 
 
 def named_in(source: Source, code: str, scope: Scope) -> list[str]:
-    """The longest names in code that stands in a string; what has a gap in it is none."""
+    """The longest names in code that stands in a string, and keywords of calls (``f(key=)``); what has a gap in it is none."""
     text = textwrap.dedent(code.replace(GAP, _FILLING)).strip()
     try:
         inner = Source(text.encode(), facts=source.facts, dead=source.dead) if text else None
@@ -147,8 +160,16 @@ def named_in(source: Source, code: str, scope: Scope) -> list[str]:
         return []
     if inner is None:
         return []
-    names = set(inner.meanings()) | _imported(inner) | set(_from_outside(source, scope, inner))
-    return sorted(_longest({".".join(itertools.takewhile(lambda part: _FILLING not in part, n.split("."))) for n in names}))
+    read = [(node, name) for name, uses in inner.meanings().items() for node, _ in uses]
+    read += _from_outside(source, scope, inner)
+    names = _longest({_spelled_out(name) for name in (*_imported(inner), *(name for _, name in read))})
+    calls = ((name, call) for node, name in read if isinstance(call := inner.parent(node), ast.Call) and call.func is node)
+    return sorted(names | {f"{name}({k.arg}=)" for name, call in calls for k in call.keywords if k.arg})
+
+
+def _spelled_out(name: str) -> str:
+    """The parts of a name before the first gap."""
+    return ".".join(itertools.takewhile(lambda part: _FILLING not in part, name.split(".")))
 
 
 def _imported(source: Source) -> set[str]:
@@ -156,14 +177,14 @@ def _imported(source: Source) -> set[str]:
     return found | {f"{s.module}.{a.name}" for s in source.imports if isinstance(s, ast.ImportFrom) for a in s.names}
 
 
-def _from_outside(source: Source, scope: Scope, inner: Source) -> Iterator[str]:
+def _from_outside(source: Source, scope: Scope, inner: Source) -> Iterator[tuple[ast.expr, str]]:
     for name, nodes in inner.by_id.items():
         bindings, _ = source.lookup(name, scope)
         meanings = {b.qualified if b.kind == "import" else "" for b in bindings}
         if len(meanings) == 1 and "" not in meanings:
             for node in nodes:
                 if inner.lookup(name, inner.scope(node))[1] is None:
-                    yield chain(inner, node, next(iter(meanings)))[1]
+                    yield chain(inner, node, next(iter(meanings)))
 
 
 def _longest(names: set[str]) -> set[str]:
