@@ -93,7 +93,7 @@ class Outcomes:
         return [part for part in seen if isinstance(part, ast.expr) and _is_text(part)]
 
     def _of_choice(self, node: ast.IfExp) -> Iterator[Part]:
-        yield from (node.body, node.orelse)
+        yield from (arm for arm in (node.body, node.orelse) if not self.source.guard(arm))
 
     def _of_bool(self, node: ast.BoolOp) -> Iterator[Part]:
         yield from node.values
@@ -190,7 +190,9 @@ class Outcomes:
                 yield binding.value.body
 
     def bound(self, binding: Binding) -> Iterator[Part]:
-        """What a binding may give its name."""
+        """What a binding may give its name; nothing where no release from the target on comes there."""
+        if binding.kind != "param" and self.source.guard(binding.node):
+            return
         if binding.kind == "import":
             yield binding.qualified
         elif binding.kind == "param" and isinstance(binding.node, ast.arg):

@@ -132,3 +132,16 @@ def test_an_arm_is_alive_if_a_release_without_the_old_name_comes_there(
 def test_a_name_that_never_was_is_asked_for_in_vain_on_every_release() -> None:
     source = "import jax\nif hasattr(jax, 'unstack'):\n    x = jax.unstack(x)\nelse:\n    x = jax.numpy.unstack(x)\n"
     assert [f.outcome for f in run(source, target="0.12.0").findings if "jax.unstack" in f.symbol] == [Outcome.GUARDED]
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        "if jax.__version_info__ >= (0, 6, 2):\n    Format = layout.Format\nelse:\n    Format = layout.Layout\n",
+        "Format = layout.Format if jax.__version_info__ >= (0, 6, 2) else layout.Layout\n",
+        "if hasattr(layout, 'Format'):\n    from jax.experimental.layout import Format\nelse:\n    from jax.experimental.layout import Layout as Format\n",
+    ],
+)
+def test_a_name_means_nothing_that_only_older_releases_give_it(choice: str) -> None:
+    source = f"import jax\nfrom jax.experimental import layout\n{choice}x = Format(dll, sharding=s)\n"
+    assert not [f for f in run(source).findings if f.outcome is not Outcome.GUARDED]
