@@ -7,6 +7,8 @@ import functools
 import re
 from typing import TYPE_CHECKING
 
+from jaxmigrate.codemod import last_part
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -90,7 +92,7 @@ def container(source: Source, node: ast.expr) -> ast.expr:
 
 def is_spelled_array(source: Source, node: ast.AST) -> bool:
     """``jax.Array`` by that name: an old class that an import has just made jax.Array keeps its own (``GDA``)."""
-    leaf = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+    leaf = last_part(node)
     return leaf == "Array" and source.resolve(node) == ARRAY
 
 

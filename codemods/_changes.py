@@ -63,15 +63,6 @@ def is_constant(node: ast.expr | None, value: object) -> bool:
     return isinstance(node, ast.Constant) and node.value is value
 
 
-def elements(node: ast.expr) -> list[ast.expr]:
-    """The classes of a tuple or ``|`` chain, flat; of a single class: itself."""
-    if isinstance(node, ast.Tuple):
-        return [e for inner in node.elts for e in elements(inner)]
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-        return [*elements(node.left), *elements(node.right)]
-    return [node]
-
-
 def lines(source: Source, nodes: Iterable[ast.AST], most: int = 5) -> str:
     """``line 3``, ``lines 3, 7, 9`` or ``lines 3, 7, 9 and 4 more``, as the user has them."""
     found = sorted({source.original_line(n) for n in nodes})

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jaxmigrate.codemod import CallSite, Handler, NameSite, Piece, Reports, Site
+from jaxmigrate.codemod import CallSite, Handler, NameSite, Piece, Reports, Site, last_part
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
@@ -175,7 +175,7 @@ def _has_effect(source: Source, node: ast.AST) -> bool:
     if not isinstance(node, ast.Call):
         return isinstance(node, (ast.Nonlocal, ast.Global, ast.Yield))
     function = node.func
-    name = function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
+    name = last_part(function)
     return name in _EFFECTS and not (source.resolve(function) or "").startswith(("jax.", "operator."))
 
 

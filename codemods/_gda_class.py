@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jaxmigrate.codemod import REVIEW, Handler, NameSite, Reports, Rewrite
+from jaxmigrate.codemod import REVIEW, Handler, NameSite, Reports, Rewrite, last_part
 from jaxmigrate_codemods import _gda
 from jaxmigrate_codemods._beside_array import yields_to_array
 from jaxmigrate_codemods._gda_isinstance import FAMILY, OPTION, call_around, review, tested
@@ -71,8 +71,7 @@ def _registers_another(site: NameSite, call: ast.Call) -> bool:
 
 def _value(site: NameSite) -> Reports:
     call = site.parent()
-    function = call.func if isinstance(call, ast.Call) else None
-    name = function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
+    name = last_part(call.func) if isinstance(call, ast.Call) else ""
     if name in _MEMBERS:
         return site.manual(f"{name} looks into the class, and jax.Array is an abstract one with other members")
     report: Reports = review(site, "value stands for every array class")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from jaxmigrate.codemod import REVIEW, SAFE, DeleteStatement, KeepBlock, NameSite, Piece, Reports, Rewrite
+from jaxmigrate.codemod import REVIEW, SAFE, DeleteStatement, KeepBlock, NameSite, Piece, Reports, Rewrite, last_part
 from jaxmigrate_codemods._gda_behind import behind, same
 
 FAMILY = frozenset({"Array", "DeviceArray", "ShardedDeviceArray"})
@@ -125,7 +125,7 @@ def _own_test(site: NameSite, call: ast.Call) -> ast.Call | None:
 
 def _is_new(site: NameSite, kind: ast.expr) -> bool:
     """Whether jax.Array is meant, not an old class whose import became ``from jax import Array as DA`` in this run."""
-    return site.source.resolve(kind) in _NEW and _leaf(kind) == "Array"
+    return site.source.resolve(kind) in _NEW and last_part(kind) == "Array"
 
 
 def _local_test(site: NameSite, call: ast.Call) -> ast.Call | None:
@@ -134,10 +134,6 @@ def _local_test(site: NameSite, call: ast.Call) -> ast.Call | None:
         if any((site.source.resolve(k) or "").rpartition(".")[2] in FAMILY and not _is_new(site, k) for k in kinds):
             return other
     return None
-
-
-def _leaf(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def _is_guarded_by(site: NameSite, inner: ast.Call, test: ast.Call) -> bool:

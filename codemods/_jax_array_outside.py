@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from jaxmigrate.codemod import Change, EditCall
+from jaxmigrate.codemod import Change, EditCall, last_part
 from jaxmigrate.folding import remove_element
 
 from ._jax_array import VARIABLES, Setting, delete, drop_statement, setting, word_truth
@@ -117,7 +117,7 @@ def defines_own_flag(source: Source, flag: str) -> bool:
 def _defines(call: ast.AST | None, flag: str) -> bool:
     if not isinstance(call, ast.Call):
         return False
-    leaf = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    leaf = last_part(call.func)
     return leaf.startswith("DEFINE") or leaf in ("add_argument", "option")
 
 
@@ -159,7 +159,7 @@ def in_command(source: Source, node: ast.Constant, part: re.Pattern[str]) -> boo
     call = source.parent(node)
     if not isinstance(call, ast.Call) or not re.search(rf"(?<!\S)(?:{part.pattern})(?!\S)", str(node.value)):
         return False
-    leaf = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    leaf = last_part(call.func)
     return leaf in _RUNNERS
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jaxmigrate.codemod import Piece, ReplaceText
+from jaxmigrate.codemod import Piece, ReplaceText, last_part
 from jaxmigrate_codemods._pjit import PJIT, is_partial, line, use_of
 from jaxmigrate_codemods._specs import is_visible
 
@@ -92,7 +92,7 @@ def enclosing(source: Source, node: ast.AST, *, strict: bool = True) -> Context 
         plain = key_of(source, item.context_expr) is not None or not isinstance(item.optional_vars, ast.Name)
         mesh = item.context_expr if plain else item.optional_vars
         assert mesh is not None
-        known = is_mesh(source, item.context_expr) or (not strict and "mesh" in _last_name(item.context_expr).lower())
+        known = is_mesh(source, item.context_expr) or (not strict and "mesh" in last_part(item.context_expr).lower())
         if known and isinstance(mesh, ast.Call):
             return _named_here(source, statement, mesh)
         if known:
@@ -106,7 +106,7 @@ def suspect(source: Source, node: ast.AST) -> ast.expr | None:
         entered = item.context_expr
         bindings = source.lookup(entered.id, source.scope(entered))[0] if isinstance(entered, ast.Name) else []
         parameter = bool(bindings) and all(b.kind == "param" for b in bindings)
-        if source.infer(entered) is None and (parameter or "mesh" in _last_name(entered).lower()):
+        if source.infer(entered) is None and (parameter or "mesh" in last_part(entered).lower()):
             return entered
     return None
 
@@ -143,10 +143,6 @@ def _candidates(source: Source, call: ast.AST, made_at: ast.AST) -> Iterator[Con
     while function is not None:  # a lambda or def under a mesh most likely is for that mesh
         yield enclosing(source, function, strict=False)
         function = source.function(function)
-
-
-def _last_name(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def at_call(source: Source, node: ast.AST, depth: int = 4) -> Context | None:

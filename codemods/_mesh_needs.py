@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from jaxmigrate.codemod import last_part
 from jaxmigrate_codemods._mesh import MESHES
 from jaxmigrate_codemods._pjit import CONSTRAINT, LAX_CONSTRAINT, function_body
 from jaxmigrate_codemods._specs import SHARDINGS
@@ -113,7 +114,7 @@ def _run_by_reading(source: Source, definition: ast.AST, node: ast.Attribute, ne
     for decorator in definition.decorator_list:
         made_by = decorator.func if isinstance(decorator, ast.Call) else decorator
         qualified = source.resolve(made_by) or ""
-        name = made_by.attr if isinstance(made_by, ast.Attribute) else made_by.id if isinstance(made_by, ast.Name) else ""
+        name = last_part(made_by)
         if "property" in (qualified or name).rpartition(".")[2] or name in ("setter", "deleter", "getter"):
             yield from definition.body
         elif not qualified.startswith(("jax.", "functools.", "contextlib.")) and name not in ("staticmethod", "classmethod"):
@@ -122,9 +123,7 @@ def _run_by_reading(source: Source, definition: ast.AST, node: ast.Attribute, ne
 
 def _run_by_property(source: Source, value: ast.expr, node: ast.Attribute, needs: Needs) -> Iterator[ast.AST]:
     """The functions of ``name = property(read, write)`` in a class."""
-    made_by = value.func if isinstance(value, ast.Call) else None
-    name = made_by.attr if isinstance(made_by, ast.Attribute) else made_by.id if isinstance(made_by, ast.Name) else ""
-    if not isinstance(value, ast.Call) or "property" not in name:
+    if not isinstance(value, ast.Call) or "property" not in last_part(value.func):
         return
     for argument in (*value.args, *(k.value for k in value.keywords)):
         body = function_body(source, argument)

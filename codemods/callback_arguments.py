@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from jaxmigrate.codemod import REVIEW, UNSAFE, CallSite, Codemod, EditCall, InsertBefore, Report, Reports, Rewrite, Template
 
-from ._arrays import VALUE_TYPES
-from ._changes import before, builtin_calls, elements, has_star
+from ._arrays import VALUE_TYPES, elements
+from ._changes import before, builtin_calls, has_star
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source

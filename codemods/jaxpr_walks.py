@@ -21,9 +21,11 @@ from jaxmigrate.codemod import (
     Reports,
     Rewrite,
     StringSite,
+    last_part,
 )
 
-from ._changes import before, elements
+from ._arrays import elements
+from ._changes import before
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
@@ -154,7 +156,7 @@ def _is_name(source: Source, node: ast.expr) -> bool:
 
 def _is_primitive(source: Source, node: ast.expr) -> bool:
     value = source.value_of(node)
-    leaf = value.attr if isinstance(value, ast.Attribute) else value.id if isinstance(value, ast.Name) else ""
+    leaf = last_part(value)
     return "prim" in leaf.lower()
 
 

@@ -9,8 +9,9 @@ Only keys of `jax.random.key` (once of `jax_enable_custom_prng`) were instances 
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
-from jaxmigrate.codemod import REVIEW, Codemod, Handler, NameSite, Reports, Rewrite
+from jaxmigrate.codemod import REVIEW, Codemod, Handler, Manual, NameSite, Reports, Rewrite, last_part, reports
 from jaxmigrate.registry import history
 from jaxmigrate_codemods._arrays import classes_text, container, elements
 from jaxmigrate_codemods._moved_modules import move_module
@@ -52,7 +53,7 @@ def _tested(site: NameSite) -> Reports:
     classes = _all_classes(site)
     call = site.source.parent(classes)
     if _has_arrays(site, classes):
-        return None if site.direct else site.manual(_ADVICE)
+        return None
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or len(call.args) != 2:
         return site.manual(_ADVICE)
     keys = [k for k in elements(classes) if site.source.resolve(k) in _CLASSES]
@@ -83,8 +84,9 @@ def _all_classes(site: NameSite) -> ast.expr:
 
 
 def _has_arrays(site: NameSite, classes: ast.expr) -> bool:
-    """Whether every array is let through anyway."""
-    return _ARRAY in {site.source.facts.canonical(site.source.resolve(n) or "") for n in ast.walk(classes)}
+    """Whether every array is let through anyway, by a class of that name: another name may be one of keys that went."""
+    named = (n for n in ast.walk(classes) if last_part(n) in ("Array", "ndarray"))
+    return any(site.source.facts.canonical(site.source.resolve(n) or "") == _ARRAY for n in named)
 
 
 def _bound(site: NameSite) -> Reports:
@@ -98,12 +100,20 @@ def _bound(site: NameSite) -> Reports:
 
 
 def _is_tested_by_name(site: NameSite) -> bool:
-    """Whether something made of the class, bound to a name, is what isinstance asks for."""
+    """Whether what the class, or something made of it, is bound to is asked for where that cannot be written in another way."""
     statement = site.source.statement(site.node)
     targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-    if len(targets) != 1 or not isinstance(targets[0], ast.Name) or getattr(statement, "value", None) is site.node:
-        return False  # uses of a mere alias are sites of their own
-    return any(site.source.role(use) in ("isinstance", "issubclass") for use in site.source.by_id.get(targets[0].id, ()))
+    if len(targets) != 1 or not isinstance(targets[0], ast.Name):
+        return False
+    uses = [use for use in site.source.by_id.get(targets[0].id, ()) if isinstance(use.ctx, ast.Load)]
+    if getattr(statement, "value", None) is site.node:
+        return any(_stays(replace(site, node=use, direct=False)) for use in uses)
+    return any(site.source.role(use) in ("isinstance", "issubclass") for use in uses)
+
+
+def _stays(site: NameSite) -> bool:
+    """Whether a use of an alias keeps the class."""
+    return site.role != "alias" and any(isinstance(report, Manual) for report in reports(_class(site)))
 
 
 def _exact(site: NameSite) -> Reports:

@@ -9,10 +9,10 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from jaxmigrate.codemod import REVIEW, UNSAFE, Codemod, FileSite, NameSite, ReplaceExpr, Report, Reports, Rewrite, Site
+from jaxmigrate.codemod import REVIEW, UNSAFE, Codemod, FileSite, NameSite, ReplaceExpr, Report, Reports, Rewrite, Site, last_part
 
-from ._arrays import VALUE_TYPES, defines
-from ._changes import before, builtin_calls, elements, kind
+from ._arrays import VALUE_TYPES, defines, elements
+from ._changes import before, builtin_calls, kind
 
 if TYPE_CHECKING:
     from jaxmigrate.model import Applicability
@@ -215,7 +215,7 @@ _SETTINGS = ("self", "cls", "cfg", "conf", "config", "args", "flags", "options",
 
 def _is_settings(node: ast.expr) -> bool:
     """Whether something is called as objects are that keep the program's own choices, not arrays."""
-    named = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    named = last_part(node)
     return named.lower().rpartition("_")[2] in _SETTINGS
 
 
@@ -224,7 +224,7 @@ def _certainty(site: FileSite, node: ast.expr) -> Applicability | None:
     source = site.source
     if is_spec(site, node):
         return REVIEW
-    named = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    named = last_part(node)
     speaks = source.mentions("PartitionSpec") and source.infer(node) is None
     return UNSAFE if speaks and named.lower().lstrip("_") in _NAMES else None
 

@@ -9,7 +9,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from jaxmigrate.codemod import MANUAL, Codemod, FileSite, Manual, Reports, StringSite
+from jaxmigrate.codemod import MANUAL, Codemod, FileSite, Manual, Reports, StringSite, last_part
 
 from ._arrays import uses_jax
 from ._changes import before, builtin_calls
@@ -90,5 +90,5 @@ def _is_expected(source: Source, node: ast.AST) -> bool:
         return _is_expected(source, parent)
     if not isinstance(parent, ast.Call):
         return False
-    called = parent.func.attr if isinstance(parent.func, ast.Attribute) else getattr(parent.func, "id", "")
+    called = last_part(parent.func)
     return called.startswith(("assert", "raises")) or called in _SEARCHES

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from jaxmigrate.codemod import REVIEW, Codemod, NameSite, Reports, Rewrite
 from jaxmigrate.model import Severity
 
-from ._arrays import DEVICE_ARRAYS, SHARDED_DEVICE_ARRAYS, typed
-from ._changes import before, elements, held
+from ._arrays import DEVICE_ARRAYS, SHARDED_DEVICE_ARRAYS, elements, typed
+from ._changes import before, held
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from jaxmigrate.history import Successor
 from jaxmigrate.model import Applicability, Fact, Settings, Severity, Version
+from jaxmigrate.scan import last_part as last_part
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Source

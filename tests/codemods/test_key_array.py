@@ -151,3 +151,18 @@ def test_a_name_passed_on_is_a_review() -> None:
 def test_a_test_for_several_classes_is_one_finding() -> None:
     source = "import jax\nisinstance(k, (jax.random.KeyArray, jax.random.PRNGKeyArray))\n"
     assert len(findings(source, select=SELECT)) == 1
+
+
+def test_an_alias_that_is_tested_where_nothing_can_be_asked_stays() -> None:
+    source = "import jax\nKey = jax.random.KeyArray\nisinstance(make(), (Key, jax.random.PRNGKeyArray))\n"
+    unchanged(source, select=SELECT, findings=["prng_key"] * 3)
+    source = "import jax\nKey = jax.random.KeyArray\nisinstance(k, Key)\n"
+    unchanged(source, select=SELECT, target="0.4.13", findings=["prng_key", "choose by version"])
+
+
+def test_an_alias_that_became_an_array_lets_no_array_through() -> None:
+    rewritten(
+        "import jax\nKey = jax.random.KeyArray\nisinstance(k, (Key, jax.random.PRNGKeyArray))\n",
+        f"import jax\nKey = jax.Array\n{TEST}\n",
+        select=SELECT,
+    )
