@@ -4,8 +4,9 @@
     python tools/record_jax_api.py --python PATH           with the JAX of a present environment
 
 Writes tests/api/recordings/VERSION.json.gz. Where the release is newer than all on record, codemods/history.txt is brought up to
-it (new names, names that went, deprecations), NEWEST is set, and the private names of the release replace those of the last one.
-What is gone and lacks advice in codemods/successors.tsv is listed.
+it (new names, names that went, members that classes lost, deprecations), NEWEST is set, and the private names of the release
+replace those of the last one. What is gone and lacks advice in codemods/successors.tsv is listed. Of a release on record, what
+the history says otherwise is listed; members that the newest release has after all are taken off the record of lost ones.
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from jaxmigrate.history import Entry, History, Range
+from jaxmigrate.history import Entry, History, Range, symbol
 from jaxmigrate.model import Version
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -40,7 +42,14 @@ PYTHONS = (("0.4.14", (9, 10)), ("0.4.36", (10, 11, 12)), ("0.11.0", (11, 12, 13
 OLD_NUMPY = Version.parse("0.4.26")
 """The first release that runs on NumPy 2 and on the SciPy of that time."""
 
-OF_OBJECTS = ("members of ", "parameters of ")
+SIGNATURE = re.compile(r"[fc]\((.*)\)", re.DOTALL)
+"""A function or class in a recording, with what it takes."""
+OF_ENUM = "qualname"
+"""A keyword of all enumerations, whose signature is that of Python's release."""
+
+OF_CLASS = "members of "
+OF_FUNCTION = "parameters of "
+OF_OBJECTS = (OF_CLASS, OF_FUNCTION)
 """How sections begin that a walk of modules says nothing about."""
 
 Recording = dict[str, Any]
@@ -125,6 +134,12 @@ def read(path: Path) -> Recording:
     return recording
 
 
+def stored(before: Version) -> Iterator[Recording]:
+    """The recordings of older releases, the newest first."""
+    versions = {Version.parse(path.name.removesuffix(".json.gz")): path for path in RECORDINGS.glob("*.json.gz")}
+    return (read(versions[version]) for version in sorted(versions, reverse=True) if version < before)
+
+
 def _packed(content: object) -> bytes:
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return gzip.compress(text.encode(), compresslevel=9, mtime=0)
@@ -134,17 +149,20 @@ def report(recording: Recording, private: dict[str, list[str]]) -> Iterator[str]
     """Bring the history up to a recording where it is newer, and say what is new."""
     history = History((HISTORY.read_text("utf-8"),), (SUCCESSORS.read_text("utf-8"),))
     version = Version.parse(recording["version"])
+    before = sections(history)
     if version <= history.versions[-1]:
         yield from (f"the history says otherwise: {line}" for line in disagreements(history, recording))
         if version == history.versions[-1]:
+            HISTORY.write_text(rendered(corrected(before, recording), history.versions, HISTORY.read_text("utf-8")), "utf-8")
             PRIVATE.write_bytes(_packed(private))
         return
-    before = sections(history)
-    after = advanced(before, recording, history.versions[-1])
+    older = list(stored(version))
+    after = advanced(before, recording, history.versions[-1], older)
     HISTORY.write_text(rendered(after, (*history.versions, version), HISTORY.read_text("utf-8")), "utf-8")
     PRIVATE.write_bytes(_packed(private))
     PACK.write_text(re.sub(r'NEWEST = "[^"]*"', f'NEWEST = "{version}"', PACK.read_text("utf-8")), "utf-8")
     yield from news(before, after, version, history)
+    yield from gained(recording, older[0])
 
 
 def sections(history: History) -> dict[str, Names]:
@@ -167,8 +185,11 @@ def kinds(entry: list[str]) -> frozenset[str]:
     return frozenset(filter(None, (words, "static" if code in ("s", "sx") else None, "leak" if code == "sx" else None)))
 
 
-def advanced(before: dict[str, Names], recording: Recording, last: Version) -> dict[str, Names]:
-    """The sections of a history, brought from its newest release `last` to the one of a recording."""
+def advanced(before: dict[str, Names], recording: Recording, last: Version, older: Sequence[Recording] = ()) -> dict[str, Names]:
+    """The sections of a history, brought from its newest release `last` to the one of a recording.
+
+    `older` are recordings up to `last`, the newest first: they tell what the classes had.
+    """
     version = Version.parse(recording["version"])
     found = recorded(recording)
     after = {section: dict(names) for section, names in before.items()}
@@ -181,6 +202,85 @@ def advanced(before: dict[str, Names], recording: Recording, last: Version) -> d
             if entry.alive and name not in found.get(section, {}) and not _may_have(section, entry, recording):
                 ranges = (*entry.ranges[:-1], Range(entry.since, last))
                 old[name] = Entry(entry.symbol, ranges, entry.deprecated, entry.kinds - {"static"})
+    for section, had, names in _of_objects(recording, older[0]) if older else ():
+        lost = after.setdefault(section, {})
+        for name in had - names:
+            lost[name] = _lost(lost.get(name), symbol(section, name), _first_with(section, name, older), last)
+    return corrected(after, recording)
+
+
+def _of_objects(recording: Recording, older: Recording) -> Iterator[tuple[str, set[str], set[str]]]:
+    """The sections of classes and functions of both releases, what they had and what they have; none that may have anything."""
+    for owner, names in recording["members"].items():
+        if "*" not in names:
+            yield OF_CLASS + owner, set(older["members"].get(owner, ())) - {"*"}, set(names)
+    for function in _functions(recording):
+        now, had = keywords(recording, function), keywords(older, function)
+        if now is not None and had is not None and OF_ENUM not in now | had:
+            yield OF_FUNCTION + function, had, now
+
+
+def _functions(recording: Recording) -> Iterator[str]:
+    for module, names in recording["modules"].items():
+        yield from (f"{module}.{name}" for name, entry in names.items() if SIGNATURE.match(entry[0]))
+
+
+def keywords(recording: Recording, function: str) -> set[str] | None:
+    """What a function takes by keyword; None if that is not known, or anything."""
+    module, _, name = function.rpartition(".")
+    found = SIGNATURE.match(recording["modules"].get(module, {}).get(name, [""])[0])
+    if found is None:
+        return None
+    parts = [part.strip() for part in _split(found[1])]
+    if any(part.startswith("**") for part in parts):
+        return None
+    free = parts[parts.index("/") + 1 :] if "/" in parts else parts
+    return {part.partition("=")[0] for part in free if part and part[0] not in "*_"}
+
+
+def _split(parameters: str) -> Iterator[str]:
+    """The parameters of a signature: commas within brackets and quotes separate nothing."""
+    start = depth = 0
+    quote = ""
+    for number, sign in enumerate(parameters):
+        if quote or sign in "'\"":
+            quote = "" if sign == quote else quote or sign
+        elif sign in "([{<":
+            depth += 1
+        elif sign in ")]}>":
+            depth -= 1
+        elif sign == "," and not depth:
+            yield parameters[start:number]
+            start = number + 1
+    yield parameters[start:]
+
+
+def _lost(old: Entry | None, symbol: str, first: Version, last: Version) -> Entry:
+    """The life of a member that ends with `last`."""
+    if old is not None and old.alive:
+        return Entry(symbol, (*old.ranges[:-1], Range(old.since, last)), old.deprecated)
+    return Entry(symbol, (*(old.ranges if old is not None else ()), Range(first, last)))
+
+
+def _first_with(section: str, name: str, older: Sequence[Recording]) -> Version:
+    """The oldest of the recordings from the newest back that have a member or a keyword without a break."""
+    having = takewhile(lambda recording: name in _at(section, recording), older)
+    return Version.parse([recording["version"] for recording in having][-1])
+
+
+def _at(section: str, recording: Recording) -> Iterable[str]:
+    if section.startswith(OF_CLASS):
+        members: list[str] = recording["members"].get(section.removeprefix(OF_CLASS), [])
+        return members
+    return keywords(recording, section.removeprefix(OF_FUNCTION)) or ()
+
+
+def corrected(before: dict[str, Names], recording: Recording) -> dict[str, Names]:
+    """The sections without lost members that the newest release, the one of the recording, has: none was lost."""
+    after = {}
+    for section, names in before.items():
+        present = recording["members"].get(section.removeprefix(OF_CLASS), ()) if section.startswith(OF_CLASS) else ()
+        after[section] = {name: entry for name, entry in names.items() if entry.alive or name not in present}
     return {section: names for section, names in after.items() if names}
 
 
@@ -235,6 +335,13 @@ def news(before: dict[str, Names], after: dict[str, Names], version: Version, hi
                 yield f"deprecated  {entry.symbol}{'' if advised else '   (no advice in successors.tsv)'}"
 
 
+def gained(recording: Recording, older: Recording) -> Iterator[str]:
+    """The members that classes of both releases have in the newer one only; what is asked for belongs into [news] of api.toml."""
+    for owner, names in recording["members"].items():
+        had = older["members"].get(owner, ["*"])
+        yield from (f"new member  {owner}.{name}" for name in names if name not in had and "*" not in (name, *had))
+
+
 def _has_advice(history: History, symbol: str) -> bool:
     found = history.advice(symbol)
     return found is not None and bool(found.text or found.successors)
@@ -258,6 +365,15 @@ def disagreements(history: History, recording: Recording) -> Iterator[str]:
         for name, life in history.members(section).items():
             if life.at(version) and name not in found.get(section, {}) and not name.startswith("_"):
                 yield f"{section}.{name} is not in {version}"
+    yield from _members_after_all(history, recording)
+
+
+def _members_after_all(history: History, recording: Recording) -> Iterator[str]:
+    version = Version.parse(recording["version"])
+    for owner, members in recording["members"].items():
+        for name, life in history.lost_members(owner).items():
+            if name in members and not life.at(version):
+                yield f"{owner}.{name} is in {version}"
 
 
 if __name__ == "__main__":

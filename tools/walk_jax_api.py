@@ -7,6 +7,7 @@ read from its source.
 
 import ast
 import contextlib
+import enum
 import importlib
 import importlib.util
 import inspect
@@ -32,11 +33,14 @@ HANDED_ON = {"jax.lib": ("xla_client", "xla_extension")}
 OURS = ("jax", "jaxlib", "ml_dtypes", "numpy")
 """Where a value may be defined to count as JAX's own; all else in a module is an accident."""
 
+SPECIMENS = {"jax.Array": ("jax.numpy", "zeros", (2, 2))}
+"""Abstract classes, and what makes an object of one: module, function and argument."""
+
 DEPRECATIONS = (DeprecationWarning, PendingDeprecationWarning, FutureWarning)
 
 
 def walk(package="jax", path=None):
-    """The whole record: version, Python, modules with their names, names of private modules; `path` has the package."""
+    """The whole record: version, Python, modules with their names, members of classes, private names; `path` has the package."""
     if path:
         sys.path.insert(0, path)
     top = importlib.import_module(package)
@@ -50,6 +54,7 @@ def walk(package="jax", path=None):
             modules.setdefault(name, {})
         else:
             _record(name, path, modules, failed, warned)
+            private[name] = sorted(_private_names(name, path, failed))
     _namespaces(modules)
     _handed_on(modules)
     flags = _configuration(top, modules)
@@ -69,6 +74,7 @@ def walk(package="jax", path=None):
         "open": [name for name in OPEN if name in modules],
         "failed": failed,
         "flags": flags,
+        "members": _members_of_classes(modules),
         "modules": modules,
         "private": private,
     }
@@ -134,6 +140,12 @@ def _record(name, path, modules, failed, warned):
             return
     bound, imported = _bound_names(path)
     modules[name] = {n: ["sx" if n in imported else "s"] for n in sorted(bound) if not n.startswith("_")}
+
+
+def _private_names(name, path, failed):
+    """The private names of a public module; with ``*`` if its source may bind others."""
+    bound = _bound_names(path)[0] if name in failed else {*vars(sys.modules[name]), *_announced(sys.modules[name])}
+    return (n for n in bound if n == "*" or (n.startswith("_") and not n.startswith("__")))
 
 
 def _members(module):
@@ -235,6 +247,72 @@ def _namespaces(modules):
                 modules[space.__name__] = _members(space)
 
 
+def _members_of_classes(modules):
+    """What the public classes and their objects have to read, by the name of the class."""
+    found = {}
+    for name, names in modules.items():
+        for leaf, entry in names.items():
+            value = _value(sys.modules.get(name), leaf) if entry[0][:1] == "c" else None
+            if inspect.isclass(value):
+                found[f"{name}.{leaf}"] = sorted(_readable(value, f"{name}.{leaf}"))
+    return found
+
+
+def _value(module, name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return getattr(module, name, None)
+
+
+def _readable(value, name):
+    """Names that can be read of a class or of an object of it; with ``*`` if it makes up answers."""
+    names = {n for n in dir(value) if not n.startswith("_")}
+    for ancestor in value.__mro__:
+        names.update(n for n in (*vars(ancestor).get("__annotations__", ()), *_assigned(ancestor)) if not n.startswith("_"))
+    specimen = _specimen(value, name)
+    if specimen is not None:
+        names = {n for n in (*names, *dir(specimen)) if not n.startswith("_") and _has(specimen, n)}
+    if any("__getattr__" in vars(ancestor) for ancestor in value.__mro__):
+        names.add("*")
+    return names
+
+
+def _has(value, name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            getattr(value, name)
+        except AttributeError:
+            return False
+        except Exception:  # it is there, and does not work for this object
+            return True
+    return True
+
+
+def _assigned(value):
+    """What the methods of a class set on its objects."""
+    with contextlib.suppress(OSError, TypeError, SyntaxError):
+        for node in ast.walk(ast.parse(inspect.cleandoc("\n" + inspect.getsource(value)))):
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
+                yield node.attr
+            elif isinstance(node, ast.Call) and _sets(node):
+                yield node.args[1].value
+
+
+def _sets(call):
+    """Whether a call is ``object.__setattr__(self, "name", value)``."""
+    is_setter = isinstance(call.func, ast.Attribute) and call.func.attr == "__setattr__" and len(call.args) > 1
+    return is_setter and isinstance(call.args[1], ast.Constant) and isinstance(call.args[1].value, str)
+
+
+def _specimen(value, name):
+    """An object of a class, where that is easily had."""
+    if name in SPECIMENS:
+        module, function, argument = SPECIMENS[name]
+        return getattr(importlib.import_module(module), function)(argument)
+    return next(iter(value), None) if issubclass(value, enum.Enum) else None
+
+
 def _configuration(top, modules):
     """The flags; the attributes of the object that holds them are put beside the modules."""
     with contextlib.suppress(Exception):
@@ -283,7 +361,10 @@ def _bound_names(path):
 
 
 def _bind(body, names, imported):
-    for node in body:
+    """Add what statements bind in their own scope, whatever they are: targets, aliases of types, names in conditions."""
+    todo = list(body)
+    while todo:
+        node = todo.pop()
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             names.add(node.name)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -291,23 +372,10 @@ def _bind(body, names, imported):
             home = node.module or "" if isinstance(node, ast.ImportFrom) else node.names[0].name
             names |= bound
             imported |= bound if home.partition(".")[0] not in OURS and not getattr(node, "level", 0) else set()
-        elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.With)):
-            _bind_targets(node, names)
-        for part in ("body", "orelse", "finalbody", "handlers"):
-            inner = getattr(node, part, ())
-            if isinstance(node, (ast.If, ast.Try, ast.With, ast.For, ast.ExceptHandler)):
-                _bind(inner, names, imported)
-
-
-def _bind_targets(node, names):
-    if isinstance(node, ast.Assign):
-        targets = node.targets
-    elif isinstance(node, ast.With):
-        targets = [i.optional_vars for i in node.items if i.optional_vars]
-    else:
-        targets = [node.target]
-    for target in targets:
-        names.update(n.id for n in ast.walk(target) if isinstance(n, ast.Name))
+        elif isinstance(node, ast.Name):
+            names |= {node.id} if isinstance(node.ctx, ast.Store) else set()
+        elif not isinstance(node, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+            todo += ast.iter_child_nodes(node)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import pytest
 import jaxmigrate_codemods
 from jaxmigrate.history import Entry, History, Range
 from jaxmigrate.model import Version
+from jaxmigrate.registry import load
 from tools.record_jax_api import (
     HISTORY,
     OF_OBJECTS,
@@ -17,18 +18,25 @@ from tools.record_jax_api import (
     RECORDINGS,
     Recording,
     advanced,
+    corrected,
+    disagreements,
+    gained,
     interpreter,
+    keywords,
     news,
     read,
     rendered,
     requirements,
     sections,
+    stored,
     walk,
     write,
 )
+from tools.walk_jax_api import _bound_names
 
 TINY = {
     "__init__.py": """
+        import enum
         import math
         import warnings
         from tiny import shapes
@@ -37,7 +45,16 @@ TINY = {
         limit = 3
         def grow(x, by=1, *, times: int = 2): ...
         class Box:
-            def __init__(self, side): ...
+            lid = None
+            def __init__(self, side):
+                self.side = side
+                object.__setattr__(self, "weight", 1)
+            def _open(self): ...
+        class Crate(Box):
+            label: str
+            def __getattr__(self, name): ...
+        class Size(enum.Enum):
+            SMALL = 1
         def __getattr__(name):
             if name == "old_area":
                 warnings.warn("tiny.old_area is deprecated: use tiny.area", DeprecationWarning, stacklevel=2)
@@ -47,8 +64,26 @@ TINY = {
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         """,
     "shapes.py": "def area(side): ...\n_hidden = 1\n",
-    "broken.py": "import no_such_library\nfrom fractions import Fraction\ndef lonely(): ...\nif True:\n    both = 1\n",
+    "broken.py": "import no_such_library\nfrom fractions import Fraction\ndef lonely(): ...\nif True:\n    both = _one = 1\n",
     "_private.py": "def inner(): ...\nfrom tiny.shapes import *\n",
+    "_bindings.py": """
+        table = {}
+        table[key] = [word for word in ()]
+        first, (second, *rest) = 1, (2, 3)
+        while (found := next(iter(()), None)):
+            looped = 1
+        try:
+            tried = 1
+        except ValueError as error:
+            failed = 1
+        for step in ():
+            with open(step) as file:
+                size: int = 1
+        class Inner:
+            member = 1
+        def outer():
+            local = 1
+        """,
     "shapes_test.py": "raise RuntimeError('never imported')\n",
 }
 
@@ -90,8 +125,35 @@ def test_a_module_that_cannot_be_imported_is_read_from_its_source(tiny: Recordin
 
 
 def test_private_modules_are_listed_apart_and_tests_not_at_all(tiny: Recording) -> None:
-    assert tiny["private"] == {"tiny._private": ["*", "inner"]}
+    assert tiny["private"]["tiny._private"] == ["*", "inner"]
     assert "tiny.shapes_test" not in tiny["modules"]
+
+
+def test_what_a_private_module_binds_is_read_from_its_source(tiny: Recording) -> None:
+    bound = {"table", "first", "second", "rest", "found", "looped", "tried", "failed", "step", "file", "size", "Inner", "outer"}
+    assert set(tiny["private"]["tiny._bindings"]) == bound
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="a statement of Python 3.12")
+def test_aliases_of_types_are_bound(tmp_path: Path) -> None:
+    source = tmp_path / "a.py"
+    source.write_text("type Pair[T] = tuple[T, T]\n")
+    assert _bound_names(source) == ({"Pair"}, set())
+
+
+def test_private_names_of_public_modules_are_listed_too(tiny: Recording) -> None:
+    private = {name: names for name, names in tiny["private"].items() if not name.startswith("tiny._")}
+    assert private == {"tiny": [], "tiny.broken": ["_one"], "tiny.shapes": ["_hidden"]}
+
+
+def test_members_are_those_of_objects_too(tiny: Recording) -> None:
+    members = {name: set(names) for name, names in tiny["members"].items()}
+    assert members["tiny.Box"] == {"lid", "side", "weight"}
+    assert members["tiny.Size"] == {"SMALL", "name", "value"}
+
+
+def test_a_class_that_makes_up_answers_is_marked(tiny: Recording) -> None:
+    assert set(tiny["members"]["tiny.Crate"]) == {"*", "label", "lid", "side", "weight"}
 
 
 def test_a_recording_is_the_same_each_time(tiny: Recording, tmp_path: Path) -> None:
@@ -122,10 +184,11 @@ area 0.9.0-
 """
 
 
-def next_release(names: dict[str, list[str]]) -> Recording:
+def next_release(names: dict[str, list[str]], members: dict[str, list[str]] | None = None, version: str = "1.1.0") -> Recording:
     shapes = {"area": ["f(side)"]}
     modules = {"tiny": {**names, "shapes": ["m"]}, "tiny.shapes": shapes, "tiny.broken": {}}
-    return {"version": "1.1.0", "modules": modules, "failed": {"tiny.broken": "ImportError"}, "flags": [], "open": []}
+    rest = {"failed": {"tiny.broken": "ImportError"}, "flags": [], "open": [], "members": members or {}}
+    return {"version": version, "modules": modules, **rest}
 
 
 def test_the_history_advances_by_one_release() -> None:
@@ -153,6 +216,71 @@ def test_the_history_advances_by_one_release() -> None:
         "[tiny.shapes]",
         "area 0.9.0-",
     ]
+
+
+@pytest.mark.parametrize(
+    ("signature", "wanted"),
+    [
+        ("f(x, by=1, *, times=2)", {"x", "by", "times"}),
+        ("f(x, /, y=',', *args, z=(1, [2, '(']), w=<f at>)", {"y", "z", "w"}),
+        ("c()", set()),
+        ("f(x, **options)", None),
+        ("f", None),
+        ("v", None),
+        ("", None),
+    ],
+)
+def test_what_a_function_takes_by_keyword(signature: str, wanted: set[str] | None) -> None:
+    assert keywords(next_release({"grow": [signature]}), "tiny.grow") == wanted
+
+
+def test_keywords_that_a_function_lost() -> None:
+    older = [
+        next_release({"grow": ["f(x, by, /, at)"]}, version="1.0.0"),
+        next_release({"grow": ["f(x, at, by)"]}, version="0.9.0"),
+    ]
+    newer = next_release({"grow": ["f(y, at, /, *, to=None)"]})
+    after = advanced(sections(History((OLD,))), newer, Version.parse("1.0.0"), older)
+    lost = after["parameters of tiny.grow"]
+    assert {name: [str(r.first) for r in entry.ranges] for name, entry in lost.items()} == {"at": ["0.9.0"]}
+
+
+def test_members_that_a_class_gained_are_listed() -> None:
+    older = next_release({}, {"tiny.Box": ["side"], "tiny.Crate": ["*", "label"]}, "1.0.0")
+    newer = next_release({}, {"tiny.Box": ["*", "lid", "side"], "tiny.Crate": ["label", "lid"], "tiny.Bin": ["lid"]})
+    assert list(gained(newer, older)) == ["new member  tiny.Box.lid"]
+
+
+def test_questions_that_tell_releases_apart_ask_for_members_on_record() -> None:
+    recordings = [(Version.parse(path.name.removesuffix(".json.gz")), read(path)) for path in RECORDINGS.glob("*.json.gz")]
+    for name, since in load().facts.news.items():
+        assert any(name in names for v, r in recordings if v >= since for names in r["members"].values()), name
+
+
+OLDER = [
+    next_release({}, {"tiny.Box": ["side", "weight"], "tiny.Crate": ["label"], "tiny.Bin": ["lid"]}, "1.0.0"),
+    next_release({}, {"tiny.Box": ["side"]}, "0.9.0"),
+]
+
+
+@pytest.mark.parametrize(
+    ("members", "lost"),
+    [
+        pytest.param({"tiny.Box": ["side", "weight"]}, {"lid": "0.9.0-1.0.0"}, id="nothing"),
+        pytest.param({"tiny.Box": ["weight"]}, {"lid": "0.9.0-1.0.0", "side": "0.9.0-1.0.0"}, id="one-of-two-releases"),
+        pytest.param({"tiny.Box": ["side"]}, {"lid": "0.9.0-1.0.0", "weight": "1.0.0-1.0.0"}, id="one-of-the-last-release"),
+        pytest.param({"tiny.Box": ["*"]}, {"lid": "0.9.0-1.0.0"}, id="a-class-that-makes-up-answers"),
+        pytest.param({}, {"lid": "0.9.0-1.0.0"}, id="a-class-that-is-gone"),
+        pytest.param({"tiny.Box": ["lid", "side", "weight"]}, {}, id="one-that-exists-after-all"),
+        pytest.param({"tiny.Box": ["lid", "weight"]}, {"side": "0.9.0-1.0.0"}, id="one-lost-and-one-that-exists-after-all"),
+    ],
+)
+def test_members_that_a_class_lost(members: dict[str, list[str]], lost: dict[str, str]) -> None:
+    after = advanced(sections(History((OLD,))), next_release({}, members), Version.parse("1.0.0"), OLDER)
+    names = after.get("members of tiny.Box", {})
+    assert {n: ",".join(f"{r.first}-{r.last}" for r in e.ranges) for n, e in names.items()} == {
+        name: "-".join(str(Version.parse(v)) for v in life.split("-")) for name, life in lost.items()
+    }
 
 
 def test_the_news_of_a_release_say_what_lacks_advice() -> None:
@@ -225,12 +353,19 @@ def test_the_last_release_could_have_been_added_by_the_tool() -> None:
     today = sections(History((HISTORY.read_text("utf-8"),)))
     last, newest = Version.parse("0.11.2"), RECORDINGS / f"{jaxmigrate_codemods.NEWEST}.json.gz"
     before = {section: cut for section, names in today.items() if (cut := until(names, last))}
-    after = advanced(before, read(newest), last)
+    after = advanced(before, read(newest), last, list(stored(Version.parse(jaxmigrate_codemods.NEWEST))))
     assert before != after
     assert {s: set(n) for s, n in after.items()} == {s: set(n) for s, n in today.items()}
-    for section in today.keys() - {s for s in today if s.startswith(OF_OBJECTS)}:
+    for section in today.keys() - {s for s in today if s.startswith(OF_OBJECTS[1])}:
         for name, entry in today[section].items():
             mine = after[section][name]
             assert (mine.alive, mine.last) == (entry.alive, entry.last), entry.symbol
             if "call" not in entry.kinds and "open" not in entry.kinds:
                 assert (mine.deprecated is None) == (entry.deprecated is None), entry.symbol
+
+
+def test_the_newest_release_recorded_once_more_changes_nothing() -> None:
+    text, recording = HISTORY.read_text("utf-8"), read(RECORDINGS / f"{jaxmigrate_codemods.NEWEST}.json.gz")
+    history = History((text,))
+    assert list(disagreements(history, recording)) == []
+    assert rendered(corrected(sections(history), recording), history.versions, text) == text
