@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from jaxmigrate.expected import is_expected
 from jaxmigrate.guards import (
     catches,
     catches_absence,
@@ -41,6 +42,8 @@ UNCLEAR = f"{_BY_VERSION}, but it is not clear which comes here"
 
 def guard(source: Source, node: ast.AST, symbol: str = "") -> str:
     """Why the old API `symbol` at `node` is only reached where it exists; empty when nothing guards it."""
+    if is_expected(source, node, symbol):
+        return "the code asserts that it fails"
     left, unclear = source.releases, ""
     for reason, reached in _narrowings(source, node):
         left &= reached
