@@ -20,6 +20,7 @@ from jaxmigrate.imports import MoveImport, chain, exported, imported_name, is_us
 from jaxmigrate.model import Applicability, Severity, Version
 from jaxmigrate.names import Binding, Resolved, Source
 from jaxmigrate.outcomes import Outcomes
+from jaxmigrate.presence import namespace_of
 from jaxmigrate.renames import Proposal
 from jaxmigrate.roundabout import Mention
 from jaxmigrate.sites import has_stand_in
@@ -532,7 +533,7 @@ class _Look:
             answer = self.source.segment(default[0]) if default else "None"
         if container is None:
             return
-        owner = roundabout.namespace_of(container)
+        owner = namespace_of(container)
         if self._is_loaded(container) and self._is_ours(str(text.value)):
             yield str(text.value), answer
         elif owner is not None and (module := self.source.resolve(owner)) is not None:

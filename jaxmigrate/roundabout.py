@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from jaxmigrate.guards import leaves
 from jaxmigrate.names import Source, SourceError
 from jaxmigrate.outcomes import Outcomes
+from jaxmigrate.presence import namespace_of
 from jaxmigrate.quoted import examples
 from jaxmigrate.scan import last_part
 
@@ -369,14 +370,6 @@ def _called_with(source: Source, call: ast.Call, text: ast.Constant, name: str) 
     elif (source.resolve(call.func) or "") in ("operator.attrgetter", "operator.methodcaller"):
         for outer in source.callers(call)[0]:
             yield from ((call, owner, name) for owner in outer.args[:1])
-
-
-def namespace_of(node: ast.expr) -> ast.expr | None:
-    """Whose names are in ``vars(module)``, ``dir(module)`` or ``module.__dict__``."""
-    if isinstance(node, ast.Attribute):
-        return node.value if node.attr == "__dict__" else None
-    is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("vars", "dir")
-    return node.args[0] if is_call and isinstance(node, ast.Call) and len(node.args) == 1 else None
 
 
 def _is_asked_for(source: Source, call: ast.Call, name: ast.expr) -> bool:
