@@ -77,6 +77,11 @@ class ImportList:
         return [c.strip() for c in found if c.strip()]
 
     @property
+    def has_headings(self) -> bool:
+        """Whether comments stand behind the bracket or on lines of their own."""
+        return bool(self.opening.strip() or self.below or any(line for row in self.rows for line in row.above))
+
+    @property
     def is_tall(self) -> bool:
         """Whether each name has a line to itself, behind a comma and between brackets that stand alone."""
         return self.closing is not None and self.comma and all(len(r.names) == 1 and r.indent is not None for r in self.rows)
@@ -129,12 +134,14 @@ class ImportList:
         """
         head = _FROM.sub(f"from {module} import", self.head)
         old, new = (len(column) + len(h) + 1 for h in (self.head, head))
-        rows = []
-        for row in self.rows:
-            own = tuple(names[name] for name in row.names)
-            indent = " " * new if self.brackets and row.indent == " " * old else row.indent
-            rows.append(replace(row, names=own, indent=indent, raw=row.raw if own == row.names else ""))
-        return replace(self, head=head, rows=tuple(rows))
+        rows = (replace(r, indent=" " * new if self.brackets and r.indent == " " * old else r.indent) for r in self.rows)
+        return replace(self, head=head, rows=tuple(rows)).renamed(names)
+
+    def renamed(self, names: Mapping[ImportName, ImportName]) -> ImportList:
+        """The statement with other `names` in the places of its own."""
+        new = [tuple(names[name] for name in row.names) for row in self.rows]
+        rows = (replace(r, names=own, raw=r.raw if own == r.names else "") for r, own in zip(self.rows, new, strict=True))
+        return replace(self, rows=tuple(rows))
 
     def added(self, name: ImportName, *, comment: str = "") -> ImportList:
         """The statement with one more name: in its place where the names are sorted, else at the end."""
@@ -183,7 +190,7 @@ class ImportList:
             column += size
         return replace(self, rows=tuple(rows))
 
-    def fitted(self, limit: int, indent: str, unit: str = "    ", *, tall: bool = False) -> ImportList:
+    def fitted(self, limit: int, indent: str, unit: str = "    ", *, tall: bool = False, shared: bool = False) -> ImportList:
         """The statement in the form that its author would give it after its names have changed.
 
         On one line if it fits there, unless it was `tall` and may stay so; else as before, or with a line for each name.
@@ -192,11 +199,10 @@ class ImportList:
         fits = len(indent) + len(str(flat)) <= limit
         if not self.brackets and len(self.rows) == 1:
             return self if fits or len(self.names) == 1 or self.comments else self.tall(indent, unit)
-        if len(self.comments) > 1 or any(c.strip() for r in self.rows for c in r.above) or self.below:
+        if len(self.comments) > 1 or any(line for row in self.rows for line in row.above) or self.below:
             return self
         if self.comments:
-            alone = len(self.names) == 1 and not self.is_tall
-            return flat if fits and alone else self
+            return flat if len(self.names) == 1 and not self.is_tall and not shared else self
         if fits and not (tall and self.is_tall and len(self.names) > 1):
             return flat
         if len(self.rows) == 1 and self.closing is None:
@@ -361,11 +367,13 @@ def _place(names: list[str], new: str) -> int:
     return len(names)
 
 
-def joined(lists: list[ImportList]) -> ImportList:
+def joined(lists: list[ImportList], indent: str = "", unit: str = "    ") -> ImportList:
     """One ``from`` import with the names of several of the same module."""
     first, *rest = lists
+    if any(other.comments for other in rest) and not first.brackets:
+        first = first.tall(indent, unit)
     for other in rest:
         for row in other.rows:
             for name in row.names:
-                first = first.added(name, comment=row.comment if len(row.names) == 1 else "")
+                first = first.added(name, comment=row.comment if name is row.names[-1] else "")
     return first

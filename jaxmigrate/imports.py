@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from jaxmigrate import guards, import_lists
@@ -128,7 +129,7 @@ class Speller:
 
     def load(self, module: str, at: ast.AST) -> None:
         """Add ``import module`` for its effect: the module becomes reachable by attributes."""
-        self._splices.append(self._at_top(f"import {module}", at))
+        self._splices.append(self.at_head(f"import {module}", at))
 
     def _through(self, local: str, held: str, qualified: str) -> str | None:
         if held == qualified:
@@ -281,8 +282,8 @@ class Speller:
         anchor = old.statement if old is not None and isinstance(old.statement, _IMPORTS) else None
         source = self.source
         at_top = anchor is not None and source.parent(anchor) is source.tree
-        if at_top and ((isinstance(anchor, ast.ImportFrom) and anchor.level) or self._has_family(statement, at)):
-            anchor = None  # it goes among the imports of its package at the head
+        if at_top and ((isinstance(anchor, ast.ImportFrom) and anchor.level) or self._has_place(statement, at, anchor)):
+            anchor = None  # it goes among the imports of its package, or of its kind, at the head
         tried = anchor is not None and isinstance(source.parent(anchor), ast.Try) and source.scope(anchor) is source.scope_root
         if anchor is not None and tried and _root_of(statement) != _module_of(anchor).partition(".")[0]:
             anchor = None  # what is caught there is not about another package
@@ -290,22 +291,25 @@ class Speller:
             splice = insert_before(source, anchor, statement, self.newline)
             scope, block = source.scope(anchor), guards.type_checking_block(source, anchor)
         else:
-            splice = self._at_top(statement, at)
+            splice = self.at_head(statement, at, old.statement if old is not None else None)
             scope, block = source.scope_root, None
         self._splices.append(splice)
         self._pending.append(_Pending(local, held, scope, splice.start, block))
 
-    def _has_family(self, statement: str, at: ast.AST) -> bool:
-        """Whether the head of the file imports from the same package already, so that one more import runs nothing earlier."""
-        root = _root_of(statement)
-        return any(_module_of(node).partition(".")[0] == root for node in _head(self.source, self._limit(at))[0])
+    def _has_place(self, statement: str, at: ast.AST, anchor: ast.stmt | None) -> bool:
+        """Whether the head of the file imports from the same package already, so that one more import runs nothing earlier.
+
+        A module of Python itself, and what is imported beside the old name, may go to their place there too.
+        """
+        root, head = _root_of(statement), _head(self.source, self._limit(at))[0]
+        return any(_module_of(n).partition(".")[0] == root for n in head) or root in sys.stdlib_module_names or anchor in head
 
     def _limit(self, at: ast.AST) -> int:
         """The offset before which an import must stand to be there for `at`."""
         return self.source.span(at)[0] if self.source.scope(at) is self.source.scope_root else len(self.source.utf8)
 
-    def _at_top(self, statement: str, at: ast.AST) -> Splice:
-        """Among the imports at the head of the file (sorted in, where it has neighbours), but before the first use."""
+    def at_head(self, statement: str, at: ast.AST, beside: ast.stmt | None = None) -> Splice:
+        """A new import among those at the head of the file (sorted in, where it has neighbours), but before the first use."""
         source, nl = self.source, self.newline
         head, doc = _head(source, self._limit(at))
         root = _root_of(statement)
@@ -319,10 +323,10 @@ class Speller:
                 offset = _after_header(source)
                 return Splice(offset, offset, statement + nl)
             return self._after_line(doc, nl + statement if isinstance(doc, ast.Expr) else statement)
-        previous, following = _neighbours(head, statement)
+        previous, following = _neighbours(head, statement, beside)
         if previous is None:
             assert following is not None
-            return insert_before(source, following, statement, nl)
+            return insert_before(source, following, statement + "\n" * (is_own(statement) and not is_own(following)), nl)
         return self._after_line(previous, statement)
 
     def _later_family(self, root: str, at: ast.AST) -> ast.Import | ast.ImportFrom | None:
@@ -356,34 +360,66 @@ def _head(source: Source, limit: int) -> tuple[list[ast.Import | ast.ImportFrom]
                 doc = node
             elif source.span(node)[0] < limit and not getattr(node, "level", 0):
                 head.append(node)
-        elif not _is_head(node):
+        elif not (_is_head(node) or _is_about_module(node)):
             break
     return head, doc
 
 
-def _neighbours(
-    head: list[ast.Import | ast.ImportFrom], statement: str
-) -> tuple[ast.Import | ast.ImportFrom | None, ast.Import | ast.ImportFrom | None]:
-    """The import after which, or else before which, `statement` belongs."""
+_Import = ast.Import | ast.ImportFrom
+_Place = tuple[_Import | None, _Import | None]
+"""The import after which, or else before which, another belongs."""
+
+
+def _neighbours(head: list[_Import], statement: str, beside: ast.stmt | None) -> _Place:
+    """The place of a new import among its family, the modules of Python itself, or those that stand `beside` the old one."""
     new = ast.parse(statement).body[0]
     assert isinstance(new, _IMPORTS)
     root = _module_of(new).partition(".")[0]
     family = [n for n in head if _module_of(n).partition(".")[0] == root]
-    if isinstance(new, ast.Import):
-        smaller = [n for n in family if isinstance(n, ast.Import) and _module_of(n) <= _module_of(new)]
-        if smaller:
-            return smaller[-1], None
-        if family:
-            return None, family[0]
-        plain = [n for n in head if isinstance(n, ast.Import)]
-        return (plain or head)[-1], None
+    if not family and root in sys.stdlib_module_names:
+        family = [n for n in head if is_own(n)]
+        if not family:
+            return None, head[0]
+    if isinstance(new, ast.ImportFrom):
+        return _from_neighbours(head, family or _section(head, beside), _module_of(new))
+    if family:
+        return _plain_neighbours(family, _module_of(new))
+    plain: list[_Import] = [n for n in _section(head, beside) if isinstance(n, ast.Import)]
+    if plain:
+        return _plain_neighbours(plain, root)
+    return next((n for n in reversed(head) if isinstance(n, ast.Import)), head[-1]), None
+
+
+def _plain_neighbours(family: list[_Import], module: str) -> _Place:
+    smaller = [n for n in family if isinstance(n, ast.Import) and _module_of(n) <= module]
+    return (smaller[-1], None) if smaller else (None, family[0])
+
+
+def _from_neighbours(head: list[_Import], family: list[_Import], module: str) -> _Place:
     fellows = [n for n in family if isinstance(n, ast.ImportFrom)]
-    before = [n for n in fellows if _module_of(n) <= _module_of(new)]
+    before = [n for n in fellows if _module_of(n) <= module]
     if before:
         return before[-1], None
     if fellows:
         return None, fellows[0]
     return _last_plain(head, family[-1] if family else head[-1]), None
+
+
+def _section(head: list[_Import], beside: ast.stmt | None) -> list[_Import]:
+    """The imports of other packages on the lines around one, or on the first lines that have any."""
+    sections: list[list[_Import]] = [[]]
+    for node in head:
+        if sections[-1] and node.lineno != (sections[-1][-1].end_lineno or 0) + 1:
+            sections.append([])
+        sections[-1].append(node)
+    found = next((s for s in sections if beside in s), None) or next((s for s in sections if not all(map(is_own, s))), [])
+    return [n for n in found if not is_own(n)]
+
+
+def is_own(statement: str | _Import) -> bool:
+    """Whether an import is of a module of Python itself."""
+    root = _root_of(statement) if isinstance(statement, str) else _module_of(statement).partition(".")[0]
+    return root in sys.stdlib_module_names
 
 
 def _last_plain(head: list[ast.Import | ast.ImportFrom], start: ast.Import | ast.ImportFrom) -> ast.Import | ast.ImportFrom:
@@ -408,6 +444,12 @@ def _module_of(node: ast.Import | ast.ImportFrom) -> str:
 def _is_head(node: ast.stmt) -> bool:
     """Statements that commonly stand between imports: guards, flags, path settings."""
     return isinstance(node, (ast.Try, ast.If)) and all(isinstance(s, (*_IMPORTS, ast.Assign, ast.Pass)) for s in node.body)
+
+
+def _is_about_module(node: ast.stmt) -> bool:
+    """What a module says of itself, such as ``__all__``, stands before its imports."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return bool(targets) and all(isinstance(t, ast.Name) and t.id[:2] == t.id[-2:] == "__" for t in targets)
 
 
 def _after_header(source: Source) -> int:
@@ -496,6 +538,23 @@ def is_used(source: Source, alias: ast.alias, statement: ast.stmt) -> bool:
     return scope is source.scope_root and name in all_names(source)
 
 
+def is_idle(source: Source, alias: ast.alias, statement: ast.Import | ast.ImportFrom) -> bool:
+    """Whether a name is imported for nothing: used by nobody here, taken by nobody from here, and not there on purpose."""
+    scope = source.scope(statement)
+    line = source.utf8[source.offset(alias.lineno, 0) :].partition(b"\n")[0]
+    if alias.asname == alias.name or b"noqa" in line or source.guard(statement) or _is_list_of_names(source):
+        return False
+    if is_used(source, alias, statement) or len(source.lookup(local_name(alias), scope)[0]) > 1 or scope.is_class:
+        return False
+    return not (guards.is_probe(source, statement) or (scope is source.scope_root and exported(source, local_name(alias))))
+
+
+def _is_list_of_names(source: Source) -> bool:
+    """Whether a file has nothing but imports: it is there for others."""
+    kinds = (*_IMPORTS, ast.Try, ast.If)
+    return all(isinstance(s, kinds) or (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant)) for s in source.tree.body)
+
+
 def chain(source: Source, node: ast.AST) -> str:
     """The longest dotted name that starts at `node`."""
     parts = [node.id] if isinstance(node, ast.Name) else []
@@ -522,26 +581,33 @@ def render_move(source: Source, change: MoveImport, newline: str) -> list[Splice
     gone = {id(m.alias) for m in change.moved} | {id(a) for a in node.names if local_name(a) in change.drop}
     rest = [a for a in node.names if id(a) not in gone]
     written = import_lists.parse(source.unix(start, end))
-    kept = [place.fitted(k, kept=True)] if rest and (k := written.select({_as_name(a) for a in rest}.__contains__)) else []
+    here = tuple(m for m in change.moved if isinstance(node, ast.ImportFrom) and m.module == node.module and not node.level)
+    stay = {**{_as_name(a): _as_name(a) for a in rest}, **{_as_name(m.alias): _new_name(m) for m in here}}
+    kept = [place.fitted(k.renamed(stay), kept=True)] if (k := written.select(stay.__contains__)) else []
     if isinstance(node, ast.Import):
         new = [f"import {m.module} as {m.local}" if m.alias.asname else f"import {m.module}" for m in change.moved]
     else:
-        new = [place.fitted(group) for group in _groups(written, change.moved, rest, place.indent)]
+        new = [place.fitted(group) for group in _groups(written, change.moved, stay, place.indent)]
     if not (kept or new):
         return []
     fails = isinstance(source.parent(node), ast.Try) and any(source.is_dead(imported_name(source, node, a)) for a in rest)
-    return [Splice(start, end, place.joined([*new, *kept] if fails else [*kept, *new]).replace("\n", newline))]
+    first = _as_name(node.names[-1]) in stay and node.lineno != node.end_lineno
+    text = place.joined([*new, *kept] if fails else [*kept, *new], 0 if first and not fails else -1)
+    return [Splice(start, end if place.shared else end + place.tail, text.replace("\n", newline))]
 
 
 def _as_name(alias: ast.alias) -> ImportName:
     return ImportName(alias.name, alias.asname)
 
 
-def _groups(written: ImportList, moved: tuple[MovedName, ...], rest: list[ast.alias], indent: str) -> Iterator[ImportList]:
-    """The new statements, one for each module, laid out as the old one."""
-    taken = {_as_name(a) for a in rest}
-    for module in dict.fromkeys(m.module for m in moved):
-        names = {_as_name(m.alias): _new_name(m) for m in moved if m.module == module}
+def _groups(
+    written: ImportList, moved: tuple[MovedName, ...], stay: Mapping[ImportName, ImportName], indent: str
+) -> Iterator[ImportList]:
+    """The new statements, one for each module, laid out as the old one, without the names that `stay` in that."""
+    taken = set(stay)
+    elsewhere = [m for m in moved if _as_name(m.alias) not in stay]
+    for module in dict.fromkeys(m.module for m in elsewhere):
+        names = {_as_name(m.alias): _new_name(m) for m in elsewhere if m.module == module}
         group = written.select(names.__contains__, taken.__contains__)
         assert group is not None
         yield group.moved(module, names, indent)
@@ -563,32 +629,46 @@ class Layout:
     """How long its lines may be."""
     shared: bool
     """Whether other statements share its line."""
-    pragma: str
-    """The comment for checkers behind it, which all its successors need."""
+    behind: str
+    """The comment behind it, with the white space before it."""
+    tail: int
+    """The length of that comment in bytes."""
 
     @classmethod
     def of(cls, source: Source, node: ast.stmt) -> Layout:
         """The place of a statement."""
         utf8, (start, end) = source.utf8, source.span(node)
         before = utf8[line_start(utf8, start) : start].decode("utf-8").replace("\x0c", "")
-        after = utf8[end : line_end(utf8, end)].decode("utf-8").strip()
+        rest = utf8[end : line_end(utf8, end)].rstrip()
+        after = rest.decode("utf-8").strip()
         longest = _LONGEST_AS_IT_WAS if node.lineno == node.end_lineno else _LONGEST
         shared = bool(before.strip()) or after.startswith((";", "\\"))
-        pragma = after if import_lists.PRAGMA.match(after) else ""
+        behind = rest.decode("utf-8") if after.startswith("#") else ""
         unit = "\t" if "\t" in before else "    "
-        return cls(before if not before.strip() else "", unit, min(longest, _longest_line(source)), shared, pragma)
+        return cls(
+            before if not before.strip() else "",
+            unit,
+            min(longest, _longest_line(source)),
+            shared,
+            behind,
+            len(rest) if behind else 0,
+        )
 
     def fitted(self, statement: ImportList, *, kept: bool = False) -> str:
         """A statement in the form its author would give it; the shape of one that is `kept` is not changed without need."""
-        return statement.fitted(self.limit, self.indent, self.unit, tall=kept).text(shared=self.shared)
+        fitted = statement.fitted(self.limit, self.indent, self.unit, tall=kept, shared=self.shared)
+        return fitted.text(shared=self.shared)
 
-    def joined(self, statements: list[str]) -> str:
-        """The statements that take the place of one."""
+    def joined(self, statements: list[str], commented: int) -> str:
+        """The statements that take the place of one; a comment behind it goes to one of them, one for checkers to all."""
         if self.shared:
             return "; ".join(statements)
-        *first, last = statements
-        pragma = f"  {self.pragma}" if self.pragma else ""
-        return f"\n{self.indent}".join([*(s if s.endswith(pragma) else s + pragma for s in first), last])
+        pragma = import_lists.PRAGMA.match(self.behind.strip())
+        last = range(len(statements))[commented]
+        lines = [
+            s + self.behind if (pragma and not s.endswith(self.behind)) or n == last else s for n, s in enumerate(statements)
+        ]
+        return f"\n{self.indent}".join(lines)
 
 
 def _longest_line(source: Source) -> int:

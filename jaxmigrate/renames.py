@@ -15,7 +15,7 @@ from jaxmigrate import codemod as api
 from jaxmigrate import roundabout, values
 from jaxmigrate.codemod import Codemod, Manual, Move, NameSite, ReplaceExpr, Rewrite, Template
 from jaxmigrate.edits import AnyChange, Collapse, elements
-from jaxmigrate.imports import MovedName, MoveImport, exported, local_name
+from jaxmigrate.imports import MovedName, MoveImport, exported, is_idle, local_name
 from jaxmigrate.model import Applicability, Settings, Severity, Version
 from jaxmigrate.names import Binding, Resolved, Source
 from jaxmigrate.scan import last_part
@@ -170,25 +170,44 @@ def _imports(
     by_binding = _by_binding(uses)
     for statement in source.imports:
         groups: dict[str, list[tuple[Move, MovedName, list[_Use]]]] = {}
-        for alias in statement.names:
-            entry = _moved(statement, alias, moves, target)
-            if entry is None:
-                continue
-            codemod, move, moved = entry
+        idle: list[tuple[Codemod, Move, MovedName]] = []
+        for codemod, move, moved in filter(None, (_moved(statement, alias, moves, target) for alias in statement.names)):
             if _no_common_spelling(source, move, target) or _path_stays(statement, move, uses):
                 continue
-            own = by_binding.get(alias, [])
+            own = by_binding.get(moved.alias, [])
+            if not own and moved.local not in touched and _is_for_nothing(source, statement, move, moved):
+                idle.append((codemod, move, moved))
+                continue
             manual = any(isinstance(report, Manual) for use in own for report in use.reports)
-            if manual or not _name_stays(source, statement, alias, move, own, touched):
+            if manual or not _name_stays(source, statement, moved.alias, move, own, touched):
                 continue  # a use that must stay keeps the old import; the others are renamed one by one
             for use in own:
                 staying.setdefault(use.node, []).append(use.found.binding)
-            if not all(use.renames for use in own):
-                continue  # what must be reshaped goes first
-            groups.setdefault(codemod.name, []).append((move, moved, own))
+            if all(use.renames for use in own):  # what must be reshaped goes first
+                groups.setdefault(codemod.name, []).append((move, moved, own))
         if groups:
             yield _import_proposal(source, statement, groups)
+        yield from _left_out(statement, idle)
     return staying
+
+
+def _is_for_nothing(source: Source, statement: ast.Import | ast.ImportFrom, move: Move, moved: MovedName) -> bool:
+    """Whether a name is unused and its new import would be a makeshift: under another name, or from where nobody would look."""
+    if not source.is_dead(move.old) or not moved.name or not is_idle(source, moved.alias, statement):
+        return False
+    advice = source.facts.history.advice(move.old)
+    renamed = not moved.alias.asname and moved.local != moved.name
+    return renamed or (advice is not None and advice.symbol == move.old and advice.verb != "move")
+
+
+def _left_out(statement: ast.Import | ast.ImportFrom, idle: list[tuple[Codemod, Move, MovedName]]) -> Iterator[Proposal]:
+    """Names that are gone and that nobody uses go without a successor."""
+    if not idle:
+        return
+    names = " and ".join(move.old for _, move, _ in idle)
+    message = f"{names} {'is' if len(idle) == 1 else 'are'} gone and this file does not use {'it' if len(idle) == 1 else 'them'}"
+    change = MoveImport(statement, (), frozenset(moved.local for _, _, moved in idle))
+    yield Proposal(idle[0][0].name, statement, message, Applicability.REVIEW, (change,), idle[0][1].old)
 
 
 def _path_stays(statement: ast.Import | ast.ImportFrom, move: Move, uses: list[_Use]) -> bool:

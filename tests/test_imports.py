@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jaxmigrate.model import ProjectIndex
-from jaxmigrate.testing import rewritten, run
+from jaxmigrate.testing import applied, rewritten, run
 
 INSIDE = {
     "function": (
@@ -122,3 +122,112 @@ def test_a_name_that_others_take_stays_and_none_is_added(taken: set[str]) -> Non
     index = ProjectIndex(consumed={"p.use": frozenset(taken)})
     before = "from jax import tree_multimap\ny = tree_multimap(max, x, y)\n"
     rewritten(before, before.replace("jax import", "jax.tree import map as"), module="p.use", index=index)
+
+
+ORDER = {
+    "a_sorted_block_stays_sorted": (
+        "import jax\nfrom jax.experimental.maps import Mesh\nfrom jax.experimental.pjit import pjit\nf(jax, Mesh, pjit)\n",
+        "import jax\nfrom jax.experimental.pjit import pjit\nfrom jax.sharding import Mesh\nf(jax, Mesh, pjit)\n",
+    ),
+    "an_unsorted_one_keeps_its_order": (
+        "from jax.numpy import sum\nfrom jax.core import Var\nfrom jax import lax\nf(sum, Var, lax)\n",
+        "from jax.numpy import sum\nfrom jax.extend.core import Var\nfrom jax import lax\nf(sum, Var, lax)\n",
+    ),
+    "a_try_keeps_its_order": (
+        "try:\n    from jax.core import Var\n    from jax.core import NamedShape\nexcept ImportError:\n    Var = None\nf(Var)\n",
+        "try:\n    from jax.extend.core import Var\n    from jax.core import NamedShape\nexcept ImportError:\n    Var = None\nf(Var)\n",
+    ),
+    "a_line_for_each_name": (
+        "from jax.experimental.maps import Mesh\nfrom jax.experimental.pjit import PartitionSpec\n"
+        "from jax.experimental.pjit import pjit\nf(Mesh, PartitionSpec, pjit)\n",
+        "from jax.experimental.pjit import pjit\nfrom jax.sharding import Mesh\nfrom jax.sharding import PartitionSpec\n"
+        "f(Mesh, PartitionSpec, pjit)\n",
+    ),
+    "joined_in_a_function": (
+        "def f():\n    from jax.experimental.maps import Mesh\n    from jax.sharding import NamedSharding\n"
+        "    return Mesh, NamedSharding\n",
+        "def f():\n    from jax.sharding import Mesh, NamedSharding\n    return Mesh, NamedSharding\n",
+    ),
+    "not_joined_with_one_that_has_a_comment": (
+        "from jax.experimental.maps import Mesh  # noqa\nfrom jax.sharding import NamedSharding\nf(Mesh, NamedSharding)\n",
+        "from jax.sharding import Mesh  # noqa\nfrom jax.sharding import NamedSharding\nf(Mesh, NamedSharding)\n",
+    ),
+    "what_python_itself_has_goes_to_its_like": (
+        "import os\nfrom typing import Any\n\nfrom jax import tree_util, partial\n\nf(os, Any, partial, tree_util)\n",
+        "import os\nfrom functools import partial\nfrom typing import Any\n\nfrom jax import tree_util\n\n"
+        "f(os, Any, partial, tree_util)\n",
+    ),
+    "a_section_of_its_own": (
+        "import jax\n\nimport mine\n\nf = jax.partial(mine)\n",
+        "import functools\n\nimport mine\n\nf = functools.partial(mine)\n",
+    ),
+    "not_among_the_imports_of_the_project": (
+        "from jax.numpy import DeviceArray\nimport optax\n\nimport mine\n\n\ndef f(x: DeviceArray):\n    return x.to_py()\n",
+        "import jax\nimport numpy as np\nimport optax\n\nimport mine\n\n\ndef f(x: jax.Array):\n    return np.asarray(x)\n",
+    ),
+    "behind_what_the_module_says_of_itself": (
+        "__all__ = ['f']\nimport jax.numpy as jnp\nfrom jax.interpreters.xla import DeviceArray\nf = lambda x: isinstance(x, DeviceArray)\n",
+        "__all__ = ['f']\nimport jax\nimport jax.numpy as jnp\nf = lambda x: isinstance(x, jax.Array)\n",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "after"), ORDER.values(), ids=ORDER)
+def test_the_place_of_an_import(before: str, after: str) -> None:
+    result = run(before)
+    assert result.after.decode() == after
+    assert not applied(run(result.after))
+
+
+IDLE = {
+    "nobody_uses_it": ("from jax.util import safe_zip\nx = 1\n", "x = 1\n"),
+    "another_name": ("from jax.experimental.maps import Mesh, mesh\nf(Mesh)\n", "from jax.sharding import Mesh\nf(Mesh)\n"),
+    "a_list_of_names_for_others": ("from jax.numpy import DeviceArray\n", "from jax import Array as DeviceArray\n"),
+    "there_on_purpose": (
+        "from jax.numpy import DeviceArray  # noqa\nx = 1\n",
+        "from jax import Array as DeviceArray  # noqa\nx = 1\n",
+    ),
+    "in_all": (
+        "from jax.numpy import DeviceArray\n__all__ = ['DeviceArray']\n",
+        "from jax import Array as DeviceArray\n__all__ = ['DeviceArray']\n",
+    ),
+    "its_own_name_in_its_new_home": (
+        "from jax.experimental.maps import Mesh\nx = 1\n",
+        "from jax.sharding import Mesh\nx = 1\n",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "after"), IDLE.values(), ids=IDLE)
+def test_a_name_that_nobody_uses(before: str, after: str) -> None:
+    rewritten(before, after)
+
+
+COMMENTS = {
+    "of_the_name_that_stays": (
+        "from jax.core import (Tracer,  # noqa\n                      Var)\nf(Tracer, Var)\n",
+        "from jax.core import Tracer  # noqa\nfrom jax.extend.core import Var\nf(Tracer, Var)\n",
+    ),
+    "of_the_name_that_moves": (
+        "from jax.core import (\n    Jaxpr,  # one\n    Tracer,  # two\n    Var,\n)\nf(Jaxpr, Tracer, Var)\n",
+        "from jax.core import (\n    Tracer,  # two\n)\nfrom jax.extend.core import (\n    Jaxpr,  # one\n    Var,\n)\nf(Jaxpr, Tracer, Var)\n",
+    ),
+    "for_checkers_behind_all": (
+        "from jax.core import Tracer, Var  # type: ignore\nf(Tracer, Var)\n",
+        "from jax.core import Tracer  # type: ignore\nfrom jax.extend.core import Var  # type: ignore\nf(Tracer, Var)\n",
+    ),
+    "aligned_with_the_bracket": (
+        "from jax.core import (Jaxpr,  # one\n                      Var)\nf(Jaxpr, Var)\n",
+        "from jax.extend.core import (Jaxpr,  # one\n                             Var)\nf(Jaxpr, Var)\n",
+    ),
+    "on_a_shared_line": (
+        "from jax.core import (Tracer,  # one\n    Var); x = 1\nf(Tracer, Var)\n",
+        "from jax.core import (Tracer  # one\n); from jax.extend.core import Var; x = 1\nf(Tracer, Var)\n",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "after"), COMMENTS.values(), ids=COMMENTS)
+def test_comments_stay_with_their_names(before: str, after: str) -> None:
+    result = rewritten(before, after)
+    assert not [f for f in result.findings if "comment goes" in f.message]

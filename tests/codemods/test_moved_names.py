@@ -68,7 +68,7 @@ def test_unchanged(source: str) -> None:
 )
 def test_rewritten(before: str, after: str | None) -> None:
     expected = {
-        "partial": "import functools\nimport jax\n@functools.partial(jax.jit, n=1)\ndef f(): ...\n",
+        "partial": "import functools\n\nimport jax\n@functools.partial(jax.jit, n=1)\ndef f(): ...\n",
         "host_ids": "import jax\nfor i in list(range(jax.process_count())): ...\n",
     }
     rewritten(before, after or next(text for word, text in expected.items() if word in before), select=SELECT)
@@ -121,7 +121,7 @@ def test_unzip(before: str, after: str) -> None:
 
 
 def test_the_advice_for_unzip_has_no_hole_in_it() -> None:
-    source = "from jax.util import unzip2, safe_zip as zip\nunzip2(pairs)\n"
+    source = "from jax.util import unzip2, safe_zip as zip\nunzip2(pairs), zip\n"
     advice = [f.message for f in run(source, select=SELECT).findings if "where tuple and zip" in f.message]
     assert len(advice) == 1
     assert "zip(*pairs)" in advice[0]
