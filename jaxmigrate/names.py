@@ -605,9 +605,9 @@ class Source:
         """Whether evaluating `node` twice is harmless."""
         return values.is_pure(node)
 
-    def guard(self, node: ast.AST, symbol: str = "") -> str:
-        """Why `node` is only reached on a JAX that has the old API `symbol`; empty when it is not guarded."""
-        return reached.guard(self, node, symbol)
+    def guard(self, node: ast.AST, symbol: str = "", removed: Version | None = None) -> str:
+        """Why only a JAX that has the old API `symbol` reaches `node` (see `reached.guard`); empty when it is not guarded."""
+        return reached.guard(self, node, symbol, removed)
 
     def embed(self, words: frozenset[str]) -> None:
         """Parse string annotations and type comments that mention one of `words`, so that their names are found too.

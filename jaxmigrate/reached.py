@@ -40,14 +40,17 @@ UNCLEAR = f"{_BY_VERSION}, but it is not clear which comes here"
 """Such a place is neither edited nor let go without a word."""
 
 
-def guard(source: Source, node: ast.AST, symbol: str = "") -> str:
-    """Why the old API `symbol` at `node` is only reached where it exists; empty when nothing guards it."""
+def guard(source: Source, node: ast.AST, symbol: str = "", removed: Version | None = None) -> str:
+    """Why the old API `symbol` at `node` is only reached where it exists; empty when nothing guards it.
+
+    Where no record tells of the symbol, it is taken to be gone since `removed`.
+    """
     if is_expected(source, node, symbol):
         return "the code asserts that it fails"
     left, unclear = source.releases, ""
     for reason, reached in _narrowings(source, node):
         left &= reached
-        if source.newest not in left and _is_harmless(source, symbol, left):
+        if source.newest not in left and not any(_is_at_odds(source, symbol, release, removed) for release in left):
             return reason
         unclear = reason if reason is UNCLEAR else unclear
     return unclear
@@ -245,12 +248,13 @@ def has(source: Source, name: str, release: Version) -> bool:
     return release == source.newest or all(entry is None or entry.at(release) for entry in lives)
 
 
-def _is_harmless(source: Source, old: str, releases: Releases) -> bool:
-    """Whether none of the releases is at odds with a name: all surely have it, though the newest lacks or deprecates it."""
-    entry = source.facts.history.entry(old)
-    known = old in source.facts.history.members_gone or (entry is not None and not (entry.alive and entry.deprecated is None))
-    warns = entry.deprecated if entry is not None and entry.alive else None
-    return not releases or (known and all(has(source, old, r) and (warns is None or r < warns) for r in releases))
+def _is_at_odds(source: Source, old: str, release: Version, removed: Version | None) -> bool:
+    """Whether a release lacks a name already, or warns of it; one that has it not yet is another matter."""
+    history = source.facts.history
+    entry = history.entry(old)
+    lives = [entry] if entry is not None else [*history.members_gone.get(old, {}).values()]
+    ends = [history.removed(life) for life in lives if not life.alive] or [removed, *(life.deprecated for life in lives)]
+    return any(end is not None and end <= release for end in ends)
 
 
 def _may_be_missing(source: Source, names: Iterable[str]) -> bool:

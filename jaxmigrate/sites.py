@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from jaxmigrate import codemod as api
 from jaxmigrate import guards, reached, renames, roundabout, silences
@@ -58,15 +59,19 @@ def collect(source: Source, codemods: list[Codemod], settings: Settings, past: P
                 report = Manual(f"{symbol}: {mine[symbol]}", at=report.at)
             found.append(_proposal(source, codemod, node, symbol, resolved, report))
     found += _leftovers(source, present, found, past)
-    guard(source, found)
+    guard(source, found, {c.name: Version.parse(c.removed) for c in codemods if c.removed})
     return found
 
 
-def guard(source: Source, proposals: list[Proposal]) -> None:
-    """Say of each proposal whether something in the file guards its place, or hides that it fails."""
+def guard(source: Source, proposals: list[Proposal], removed: Mapping[str, Version] = MappingProxyType({})) -> None:
+    """Say of each proposal whether something in the file guards its place, or hides that it fails.
+
+    `removed` is where JAX took away what a codemod deals with.
+    """
     for proposal in proposals:
-        proposal.guard = proposal.guard or source.guard(proposal.node, proposal.symbol)
-        through = "" if proposal.guard else _import_guard(source, proposal)
+        gone = removed.get(proposal.codemod)
+        proposal.guard = proposal.guard or source.guard(proposal.node, proposal.symbol, gone)
+        through = "" if proposal.guard else _import_guard(source, proposal, gone)
         if through and proposal.old is not None and _is_there(source, proposal.old.qualified):
             name = proposal.old.name  # a choice of libraries: a member that is gone from the first is gone
             proposal.applicability = Applicability.MANUAL
@@ -85,11 +90,11 @@ def _is_there(source: Source, qualified: str) -> bool:
     return source.facts.history.is_module(qualified) and not source.is_dead(qualified)
 
 
-def _import_guard(source: Source, proposal: Proposal) -> str:
+def _import_guard(source: Source, proposal: Proposal, gone: Version | None) -> str:
     """A use of a name whose own import is guarded is guarded with it."""
     statement = proposal.old.statement if proposal.old else None
     imported = isinstance(statement, (ast.Import, ast.ImportFrom))
-    return source.guard(statement, proposal.symbol) if imported and statement is not None else ""
+    return source.guard(statement, proposal.symbol, gone) if imported and statement is not None else ""
 
 
 def _proposal(

@@ -145,3 +145,26 @@ def test_a_name_that_never_was_is_asked_for_in_vain_on_every_release() -> None:
 def test_a_name_means_nothing_that_only_older_releases_give_it(choice: str) -> None:
     source = f"import jax\nfrom jax.experimental import layout\n{choice}x = Format(dll, sharding=s)\n"
     assert not [f for f in run(source).findings if f.outcome is not Outcome.GUARDED]
+
+
+NOT_YET = {
+    "name_that_came_and_went": "try:\n    f = jax.extend.core.get_opaque_trace_state\nexcept AttributeError:\n    f = jax.core.get_opaque_trace_state\n",
+    "import_that_came_and_went": "if hasattr(jax, 'new_ref') and hasattr(jax, 'Ref'):\n    from jax import Ref\n"
+                                 "else:\n    from jax.experimental import MutableArray as Ref\n",
+    "private_name": "if jax.__version_info__ >= (0, 7, 1):\n    x = 1\nelse:\n    x = jax._src.sharding_impls.TransferToMemoryKind('device')\n",
+    "name_that_never_was": "try:\n    E = jax.errors.JaxRuntimeError\nexcept AttributeError:\n    E = jax.errors.JAXRuntimeError\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("source", NOT_YET.values(), ids=NOT_YET)
+@pytest.mark.parametrize("target", ["0.12.0", "0.4.30"])
+def test_what_comes_to_an_old_name_before_it_went_leaves_it_alone(source: str, target: str) -> None:
+    found = run(f"import jax\n{source}", target=target).findings
+    assert found
+    assert {f.outcome for f in found} == {Outcome.GUARDED}
+
+
+def test_keywords_that_are_gone_at_the_target_are_mended_in_the_arm_that_runs_there() -> None:
+    source = "import jax\nfrom jax.experimental.pjit import pjit\nif jax.__version_info__ < (0, 7):\n    f = pjit(g, in_axis_resources=s)\n"
+    assert b"in_axis_resources" not in run(source, target="0.6.2").after
+    assert not run(source, target="0.7.0").after
