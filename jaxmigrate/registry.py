@@ -155,7 +155,6 @@ def _facts(tables: dict[str, Any], history: History) -> Facts:
         autoimported=frozenset(modules.get("autoimported", ())),
         containers=frozenset(modules.get("containers", ())),
         by_path=frozenset(modules.get("by_path", ())),
-        gone_modules=frozenset(tables.get("gone", {}).get("modules", ())),
         news=_versions(tables.get("news", {})),
         since=_versions(tables.get("since", {})),
         history=history,

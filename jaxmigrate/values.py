@@ -54,8 +54,6 @@ class Facts:
     """Packages whose submodules are best named in full where the root is imported, though they need an import of their own."""
     containers: frozenset[str] = frozenset()
     """Packages that only hold others: what is in them is imported, never they themselves."""
-    gone_modules: frozenset[str] = frozenset()
-    """Modules that the newest release lacks."""
     news: Mapping[str, Version] = field(default_factory=dict)
     """Members that objects of the library have not had in every release, and since when they do."""
     since: Mapping[str, Version] = field(default_factory=dict)
@@ -90,10 +88,10 @@ class Facts:
     def is_gone_module(self, module: str) -> bool:
         """Whether the module, or one that it lives in, is gone."""
         while module:
-            if module in self.gone_modules:
-                return True
             found = self.history.entry(module)
             if found is not None and not found.alive and self.history.is_module(module):
+                return True
+            if found is None and "._" in module and self.history.has_private(module) is False:
                 return True
             module = module.rpartition(".")[0]
         return False
