@@ -351,7 +351,7 @@ class Move:
         return self if fitting is None or fitting.name == self.new else replace(self, new=fitting.name)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Codemod:
     """One migration: what it is, and what it looks for.
 

@@ -68,8 +68,9 @@ def rewrite_source(
     is_package: bool = False,
     index: ProjectIndex | None = None,
     pack: Pack | None = None,
+    ages: bool = True,
 ) -> FileResult:
-    """Migrate one file.
+    """Migrate one file; `ages` asks for the JAX that the names of the result need.
 
     Never raises for bad input: a file that cannot be decoded or parsed is ``failed`` with a one-line reason.
     """
@@ -79,7 +80,7 @@ def rewrite_source(
     document = Document.decode(data)
     if isinstance(document, DocumentError):
         return FileResult(path, Status.FAILED, reason=document.message)
-    run = _Run(settings, path, module, is_package, index, pack, document.newline)
+    run = _Run(settings, path, module, is_package, index, pack, document.newline, ages)
     try:
         after = run.to_fixpoint(document.utf8)
     except SourceError as error:
@@ -110,11 +111,6 @@ def project_findings(results: Iterable[FileResult], settings: Settings, pack: Pa
     return found
 
 
-def _embeddable(codemods: list[Codemod]) -> frozenset[str]:
-    """The words that make a quoted annotation worth parsing."""
-    return frozenset().union(*(c.leaves() for c in codemods))
-
-
 def _selected(pack: Pack, settings: Settings) -> list[Codemod]:
     chosen = settings.select
     return [c for c in pack.codemods.values() if (chosen is None or c.name in chosen) and c.name not in settings.ignore]
@@ -142,6 +138,7 @@ class _Run:
     index: ProjectIndex | None
     pack: Pack
     newline: str
+    ages: bool
     findings: list[Finding] = field(default_factory=list)
     facts: list[Fact] = field(default_factory=list)
     original: Source | None = None
@@ -161,7 +158,7 @@ class _Run:
 
     def to_fixpoint(self, utf8: bytes) -> bytes:
         codemods = _selected(self.pack, self.settings)
-        words = _embeddable(codemods)
+        words = self.pack.leaves(codemods)
         seen = {utf8}
         source = self.parse(utf8, words)
         present = [c for c in codemods if holds_word(utf8, c.words)]
@@ -179,7 +176,7 @@ class _Run:
                 proposals += rest
             if after is None:
                 self.leave(source, proposals)
-                self.uses = youngest(source)
+                self.uses = youngest(source) if self.ages else None
                 return utf8
             source, utf8 = after, after.utf8
             self.history.append(_Shift(splices))

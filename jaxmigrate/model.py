@@ -202,3 +202,12 @@ class ProjectIndex:
     """Names of the library to which some module of the tree assigns."""
     replaced: frozenset[str] = frozenset()
     """Those to which it assigns something that is not of the library."""
+    by_name: dict[str, set[str]] = field(init=False, repr=False, compare=False)
+    """The exports by their public name, whatever module has them."""
+
+    def __post_init__(self) -> None:
+        meanings: dict[str, set[str]] = {}
+        for names in self.exports.values():
+            for name, meaning in names.items():
+                meanings.setdefault(name, set()).add(meaning)
+        object.__setattr__(self, "by_name", meanings)

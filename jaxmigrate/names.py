@@ -467,8 +467,8 @@ class Source:
         if not self.index.exports:
             return set()
         meanings = {b.qualified for bindings in self.scope_root.bindings.values() for b in bindings if b.indexed}
-        for names in self.index.exports.values():
-            meanings |= {meaning for name, meaning in names.items() if name in self.by_attribute}
+        for name in self.by_attribute.keys() & self.index.by_name.keys():
+            meanings |= self.index.by_name[name]
         return meanings
 
     def _meanings(self) -> dict[str, set[str]]:
@@ -614,25 +614,29 @@ class Source:
 
         Local names that imports give to old classes and modules count as words.
         """
-        words |= {
-            binding.name
-            for bindings in self.scope_root.bindings.values()
-            for binding in bindings
+        waiting = [item for item in self._annotations if not _is_bare(item[0])]
+        typed = TYPE_COMMENT.search(self.utf8) if b"type:" in self.utf8 else None
+        if not waiting and not typed:
+            return
+        local = {
+            name
+            for name in self.scope_root.imported
+            for binding in self.scope_root.bindings[name]
             if binding.kind == "import" and self._may_be_old(binding.qualified)
         }
-        waiting = list(self._annotations)
         while waiting:
             root, scope = waiting.pop()
             for constant in annotation_strings(root):
                 assert isinstance(constant.value, str)
-                if words.isdisjoint(_IDENTIFIER.findall(constant.value)):
+                found = _IDENTIFIER.findall(constant.value)
+                if words.isdisjoint(found) and local.isdisjoint(found):
                     continue
                 tree = self._parse_string(constant)
                 if tree is not None:
                     self._attach(tree, constant, scope)
                     waiting.append((tree, scope))  # quotes within quotes
-        if b"type:" in self.utf8:
-            self._embed_type_comments(words)
+        if typed:
+            self._embed_type_comments(words | local)
 
     def _may_be_old(self, qualified: str) -> bool:
         """Whether a name below `qualified` may be one that the newest release lacks."""
@@ -709,6 +713,13 @@ class Source:
                 self.by_id.setdefault(node.id, []).append(node)
             elif isinstance(node, ast.Attribute):
                 self.by_attribute.setdefault(node.attr, []).append(node)
+
+
+def _is_bare(annotation: ast.expr) -> bool:
+    """Whether an annotation is a plain name, as most are: nothing is quoted in it."""
+    while isinstance(annotation, ast.Attribute):
+        annotation = annotation.value
+    return isinstance(annotation, ast.Name)
 
 
 def _tells(name: str, qualified: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
@@ -29,6 +30,7 @@ class Pack:
     _facts: Facts | None = field(default=None)
     _dead: frozenset[str] | None = field(default=None)
     _tables: dict[str, Any] | None = field(default=None)
+    _leaves: dict[tuple[str, ...], frozenset[str]] = field(default_factory=dict)
 
     @property
     def history(self) -> History:
@@ -53,6 +55,13 @@ class Pack:
         if self._tables is None:
             self._tables = _read_tables(self.packages)
         return self._tables
+
+    def leaves(self, codemods: Sequence[Codemod]) -> frozenset[str]:
+        """The words and the last parts of all old names of these codemods."""
+        names = tuple(c.name for c in codemods)
+        if names not in self._leaves:
+            self._leaves[names] = frozenset().union(*(c.leaves() for c in codemods))
+        return self._leaves[names]
 
     def dead(self) -> frozenset[str]:
         """The old qualified names that the newest release lacks (or that mean something else there)."""

@@ -301,7 +301,8 @@ def process(
     pins = _pins(survey.pins, settings)
     if pins is not None:
         settings = pins.settings
-    work = _Work(settings, survey.project, may_pass_over=pins is None and quiet.may_be_asked(settings))
+    may_pass_over = pins is None and quiet.may_be_asked(settings)
+    work = _Work(settings, survey.project, may_pass_over=may_pass_over, ages=pins is not None)
     workers = _workers(survey.hits, jobs) if survey.hits else 1
     results = _parallel(survey.hits, work, workers) if workers > 1 else map(work.rewrite, survey.hits)
     with_facts: list[FileResult] = []
@@ -360,12 +361,13 @@ def _write(result: FileResult) -> FileResult:
 class _Work:
     """What it takes to rewrite one file; sent to each worker once."""
 
-    def __init__(self, settings: Settings, index: ProjectIndex | None, *, may_pass_over: bool = False) -> None:
-        """`may_pass_over` allows to leave files alone that are quiet: what JAX they need is then not found out."""
+    def __init__(self, settings: Settings, index: ProjectIndex | None, *, may_pass_over: bool = False, ages: bool = True) -> None:
+        """`ages`: what JAX the results need is asked for; `may_pass_over` allows to leave files alone that are quiet."""
         from jaxmigrate.project import ModuleNames
 
         self.settings = settings
         self.may_pass_over = may_pass_over
+        self.ages = ages
         self.index = index
         self.names = ModuleNames()
         self.done = 0
@@ -400,7 +402,9 @@ class _Work:
             return FileResult(hit.path, Status.UNCHANGED)
         from jaxmigrate.engine import rewrite_source
 
-        return rewrite_source(data, self.settings, path=hit.path, module=module, is_package=is_package, index=self.index)
+        return rewrite_source(
+            data, self.settings, path=hit.path, module=module, is_package=is_package, index=self.index, ages=self.ages
+        )
 
     def _is_quiet(self, data: bytes, module: str, is_package: bool) -> bool:
         from jaxmigrate.quiet import is_quiet

@@ -46,7 +46,7 @@ def collect(source: Source, codemods: list[Codemod], settings: Settings, past: P
     found: list[Proposal] = []
     present = past.present
     if through := source.foreign_meanings():
-        present = [c for c in codemods if c in present or through & (c.moves.keys() | c.names.keys() | c.calls.keys())]
+        present = [c for c in codemods if c in present or any(t.keys() & through for t in (c.moves, c.names, c.calls))]
     found += renames.collect(source, present, settings, past.touched)
     mine = {name: f"something else is assigned to it in {where}" for name, where in roundabout.replaced(source).items()}
     mine |= {name: f"a test double stands in for it in {where}" for name, where in roundabout.doubled(source).items()}
