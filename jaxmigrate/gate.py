@@ -12,6 +12,9 @@ from importlib import import_module
 GROUP = "jaxmigrate.codemods"
 BUILTIN = "jaxmigrate_codemods"
 _IDENTIFIER = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
+_INSIDE = re.compile(rb"(?<=[^A-Za-z0-9_])[A-Za-z_][A-Za-z0-9_]*(?=[^A-Za-z0-9_])")
+_BLANKED = bytes(byte if chr(byte).isidentifier() or chr(byte).isdigit() else 32 for byte in range(128)) + b" " * 128
+"""What leaves of ASCII the characters of identifiers."""
 
 
 def has_trace(data: bytes) -> bool:
@@ -48,19 +51,22 @@ def imports_library(data: bytes) -> bool:
 def holds_word(data: bytes, words: Iterable[str]) -> bool:
     """Whether the bytes hold one of `words`, identifiers or phrases."""
     identifiers, phrases = _encoded(frozenset(words))
-    return not identifiers.isdisjoint(_identifiers(data)) or any(phrase in data for phrase in phrases)
+    found = _identifiers(data)
+    return not identifiers.isdisjoint(found) or any(inner <= found and phrase in data for inner, phrase in phrases)
 
 
 @functools.lru_cache(maxsize=256)
-def _encoded(words: frozenset[str]) -> tuple[frozenset[bytes], tuple[bytes, ...]]:
+def _encoded(words: frozenset[str]) -> tuple[frozenset[bytes], tuple[tuple[frozenset[bytes], bytes], ...]]:
+    """Identifiers, and phrases with the identifiers that are complete in them."""
     identifiers = frozenset(w.encode() for w in words if w.isidentifier())
-    return identifiers, tuple(w.encode() for w in words if not w.isidentifier())
+    phrases = (w.encode() for w in words if not w.isidentifier())
+    return identifiers, tuple((frozenset(_INSIDE.findall(phrase)), phrase) for phrase in phrases)
 
 
 @functools.lru_cache(maxsize=1)
 def _identifiers(data: bytes) -> frozenset[bytes]:
     """The identifiers of one file; asked for by each codemod in turn."""
-    return frozenset(_IDENTIFIER.findall(data))
+    return frozenset(data.translate(_BLANKED).split())
 
 
 @functools.cache

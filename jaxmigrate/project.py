@@ -18,22 +18,22 @@ from jaxmigrate.discovery import PYTHON, discover, git_root, kind_of
 if TYPE_CHECKING:
     from jaxmigrate.model import ProjectIndex
 
-_FROM = re.compile(
-    rb"^([ \t]*)(?:try:[ \t]*)?from[ \t]+([.\w]+)[ \t]+import[ \t]*(\((?:[^)#]|#[^\n]*)*\)|(?:[^\n;#\\]|\\\n)*)", re.MULTILINE
-)
-_IMPORT = re.compile(rb"^([ \t]*)import[ \t]+([^\n;#]*)", re.MULTILINE)
-_ALIAS = re.compile(rb"^[ \t]*([A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=[ \t]*([A-Za-z_][\w.]*)[ \t]*(?:#.*)?$", re.MULTILINE)
-_TOP_ALIAS = re.compile(rb"^([A-Za-z_]\w*)[ \t]*=[ \t]*([A-Za-z_]\w*)\.?([\w.]*)[ \t]*(?:#.*)?$", re.MULTILINE)
+# All of these are asked of texts that begin with a line feed (see `_lines`): a pattern that begins with a literal is searched for
+# many times as fast as one that begins with ``^``.
+_FROM = re.compile(rb"\n([ \t]*)(?:try:[ \t]*)?from[ \t]+([.\w]+)[ \t]+import[ \t]*(\((?:[^)#]|#[^\n]*)*\)|(?:[^\n;#\\]|\\\n)*)")
+_IMPORT = re.compile(rb"\n([ \t]*)import[ \t]+([^\n;#]*)")
+_ALIAS = re.compile(rb"\n([A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=[ \t]*([A-Za-z_][\w.]*)[ \t]*(?:#.*)?$", re.MULTILINE)
+_TOP_ALIAS = re.compile(rb"\n([A-Za-z_]\w*)[ \t]*=[ \t]*([A-Za-z_]\w*)\.?([\w.]*)[ \t]*(?:#.*)?$", re.MULTILINE)
 _BOUND = re.compile(
-    rb"^[ \t]*(?:(?:async[ \t]+)?def|class)[ \t]+(\w+)"
-    rb"|^[ \t]*(?:(?:if|elif|else|try|except|with|for)\b[^\n:]*:[ \t]*)?([A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=(?!=)",
-    re.MULTILINE,
+    rb"\n[ \t]*(?:(?:(?:async[ \t]+)?def|class)[ \t]+(\w+)"
+    rb"|(?:(?:if|elif|else|try|except|with|for)\b[^\n:]*:[ \t]*)?([A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=(?!=))"
 )
-_PATCH = re.compile(rb"^[ \t]*([A-Za-z_]\w*)((?:\.\w+)+)[ \t]*=(?!=)|\bsetattr\(\s*([\w.]+)\s*,\s*['\"](\w+)['\"]", re.MULTILINE)
+_PATCH = re.compile(rb"\n[ \t]*([A-Za-z_]\w*(?:\.\w+)+)[ \t]*=(?!=)")
+_SETATTR = re.compile(rb"\bsetattr\(\s*([\w.]+)\s*,\s*['\"](\w+)['\"]")
 _VALUE = re.compile(rb"[ \t,]*([A-Za-z_]\w*)[\w.]*[ \t]*(?:[)#\n]|\Z)")
 """A dotted name that is all of what is given."""
 _ALL = re.compile(rb"import[ \t]*\*")
-_LOADS = re.compile(rb"patch|setattr|import_module|__import__|sys\.modules|resolve_name|locate")
+_LOADS = (b"patch", b"setattr", b"import_module", b"__import__", b"sys.modules", b"resolve_name", b"locate")
 """What reaches a module, or a member of one, by a path in a string."""
 _DOTTED = re.compile(rb"""['"]([A-Za-z_]\w*(?:\.\w+)*)['"]""")
 _WORD = re.compile(rb"\w+")
@@ -121,6 +121,8 @@ class Indexer:
         self._matters = matters
         self._paths: dict[str, str] = {}
         self._by_tail: dict[str, list[str]] = {}
+        self._meant: dict[str, list[str]] = {}
+        """The modules that an import may mean, as far as it was asked."""
         self._ambiguous: set[str] = set()
         self._legacy: dict[str, set[str]] = {}
         """Module -> names of its top level that may be migrated."""
@@ -147,6 +149,7 @@ class Indexer:
         name, _ = self.names.of(path)
         if name not in self._paths:
             self._by_tail.setdefault(_tail(name), []).append(name)
+            self._meant.clear()
         path = os.path.abspath(path)
         self._followed.add(path)
         if self._paths.setdefault(name, path) != path:
@@ -155,8 +158,9 @@ class Indexer:
         named |= {alias: _join(named[first], rest) for alias, first, rest in _top_aliases(data) if first in named}
         self._note(name, {n for n, q in named.items() if q.startswith("jax.") and self._matters(_bytes(q))})
         self._note(name, set(_handed_on(data, imports)))
-        self._patched |= {q for q, _ in _patches(data, named) if q.startswith("jax.")}
-        self._replaced |= {q for q, is_ours in _patches(data, named) if q.startswith("jax.") and not is_ours}
+        patches = [patch for patch in _patches(data, named) if patch[0].startswith("jax.")]
+        self._patched.update(qualified for qualified, _ in patches)
+        self._replaced.update(qualified for qualified, is_ours in patches if not is_ours)
         self._passed[name] = [
             (local, *qualified.rpartition(".")[::2]) for local, qualified in named.items() if _root(qualified) not in _NEVER_OURS
         ] + [("*", i.module, "*") for i in imports if i.name == "*"]
@@ -174,7 +178,7 @@ class Indexer:
                     self._taken.add(_Taken(item.module, item.name))
                 if item.name != "*":
                     self._aliases.setdefault((item.local or item.module, item.qualified), []).append(path)
-        if _LOADS.search(data):
+        if _loads(data):
             self._loading.append(path)
         return imports
 
@@ -249,7 +253,11 @@ class Indexer:
 
     def _modules(self, imported: str) -> list[str]:
         """The modules of the tree that an import of this name may mean."""
-        return [module for module in self._by_tail.get(_tail(imported), ()) if _may_be(imported, module)]
+        found = self._meant.get(imported)
+        if found is None:
+            found = [module for module in self._by_tail.get(_tail(imported), ()) if _may_be(imported, module)]
+            self._meant[imported] = found
+        return found
 
     def _legacy_of(self, imported: str) -> set[str]:
         return {name for module in self._modules(imported) for name in self._legacy.get(module, ())}
@@ -259,7 +267,7 @@ class Indexer:
         sources = self._wanted.keys() & _imported_words(data)
         if sources and _ALL.search(data):
             return True
-        if _LOADS.search(data):
+        if _loads(data):
             sources |= self._wanted.keys() & {word for path in _DOTTED.findall(data) for word in path.split(b".")}
         return any(name in data for source in sources for name in self._wanted[source])
 
@@ -394,8 +402,12 @@ def _handed_on(data: bytes, imports: list[_Import]) -> Iterator[str]:
 
 
 def _lines(data: bytes) -> bytes:
-    """The same text with plain line feeds."""
-    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
+    """The same text with plain line feeds, one before each line."""
+    return b"\n" + (data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data)
+
+
+def _loads(data: bytes) -> bool:
+    return any(word in data for word in _LOADS)
 
 
 def _tail(name: str) -> str:
@@ -417,11 +429,13 @@ def _join(name: str, rest: str) -> str:
 
 def _patches(data: bytes, named: Mapping[str, str]) -> Iterator[tuple[str, bool]]:
     """The qualified names that ``jax.core.x = ...`` and ``setattr(jax.core, "x", ...)`` give a value; whether one of JAX."""
-    for match in _PATCH.finditer(data):
-        first, rest, owner, name = match.groups()
-        first, _, inner = (first + rest if first else owner + b"." + name).decode().partition(".")
+    found = [(match[1], match.end()) for match in _PATCH.finditer(data)]
+    if b"setattr(" in data:
+        found += [(match[1] + b"." + match[2], match.end()) for match in _SETATTR.finditer(data)]
+    for name, end in found:
+        first, _, inner = name.decode().partition(".")
         if first in named:
-            value = _VALUE.match(data, match.end())
+            value = _VALUE.match(data, end)
             yield f"{named[first]}.{inner}", value is not None and _root(named.get(value[1].decode(), "")) == "jax"
 
 
@@ -543,7 +557,7 @@ def _bindings(data: bytes, imports: list[_Import]) -> dict[str, str]:
     for defined, assigned in _BOUND.findall(data):
         name = (defined or assigned).decode()
         counts[name] = counts.get(name, 0) + 1
-    aliases = {match[1].decode(): match[2].decode() for match in _ALIAS.finditer(data) if not match[0][:1].isspace()}
+    aliases = {name.decode(): value.decode() for name, value in _ALIAS.findall(data)}
     for name in counts:
         value = aliases.get(name)
         if name in binds or counts[name] > 1 or value is None:

@@ -113,7 +113,8 @@ class _Look:
         except OSError as error:
             self.hits.append((number, Hit(path, kind, 0, _unreadable(error))))
             return
-        if kind != PYTHON or path.endswith(BUILD_SCRIPTS) or SCRIPT_BLOCK in data:
+        names_library = b"jax" in data
+        if kind != PYTHON or path.endswith(BUILD_SCRIPTS) or (names_library and SCRIPT_BLOCK in data):
             self._at_build_file(number, path, kind, data)
             if kind == PINS:
                 return
@@ -122,11 +123,11 @@ class _Look:
             return
         group = self._group_of(path)
         if group not in self._groups:
-            if b"jax" not in data:
+            if not names_library:
                 self._later.append(number)
                 return
             self._groups.add(group)
-        if has_trace(data):
+        if names_library or has_trace(data):
             self._traced(number, path, kind, data)
 
     def _at_build_file(self, number: int, path: str, kind: str, data: bytes) -> None:
