@@ -24,6 +24,9 @@ _LISTS = (".txt", ".in", ".cfg", ".toml", ".py", ".yml", ".yaml", "Pipfile")
 """How files are called in which a name in capitals is a distribution and no variable."""
 _TABLES = (".toml", "Pipfile")
 _YAML = (".yml", ".yaml")
+_BUILD = (".cfg", ".ini", ".toml", "Pipfile")
+_OPENING = re.compile(rb"(?:^|[\"'=:;,(])\s*\Z")
+_SETTING = re.compile(rb"\s*(?:LABEL|ENV|ARG|export)\b")
 _CODE_OR_KEYS = (".cfg", ".ini", ".toml", ".py")
 """How files are called in which ``jax = 0.3`` is a setting; elsewhere it is a requirement of conda's."""
 _HEADER = re.compile(rb"""\s*\[+([^\]\n]*)\]""")
@@ -31,7 +34,8 @@ _DEPENDENCIES = re.compile(r"dependenc|packages|requires|constraint")
 """What tables of requirements have in their names."""
 _OF_ONE = re.compile(r"""\bdependencies\.["']?([\w-]+)["']?\Z""")
 _VERSION = re.compile(rb"""(?:^|[{,])\s*version\s*=\s*["']([^"'\n]+)["']""")
-_VARIABLE = rb"\$(?:\{\{?\s*)?(?:env\.)?(?P<variable>[A-Za-z_]\w*)(?::?-(?P<default>[0-9][0-9A-Za-z.]*))?(?:\s*\}\}?)?"
+_VARIABLE = rb"\$(?:\{\{\s*env\.(\w+)\s*\}\}|\{(\w+)(?::?-([0-9][0-9A-Za-z.]*))?\}|([A-Za-z_]\w*))"
+"""``${{ env.V }}``, ``${V}`` with or without a default, ``$V``."""
 _COMPANIONS = 4
 """How many releases back a JAX looks for its companions at most."""
 _TITLE = re.compile(rb"\s*(?:-\s+)?name\s*:")
@@ -148,7 +152,8 @@ class _Tables:
         if opened and self.of_requirements and opened[1].decode() in self._packages:
             self._listed = opened[1].decode()
         package = self._package or self._listed
-        if line.rstrip().endswith(b"]"):
+        plain = _without_comment(line).strip()
+        if plain.startswith(b"]") or plain.endswith((b"]", b"],")):
             self._listed = ""
         return package if _VERSION.search(line) else ""
 
@@ -202,7 +207,8 @@ def _in_line(name: str, line: bytes, packages: Sequence[str], has_keys: bool) ->
     """The requirements in one line; `has_keys` says that a key of TOML may be one."""
     for match in re.finditer(_before(name) + _named(packages) + rb"((?:" + _CLAUSE + rb"\s*,?\s*)+)", line):
         of_conda = re.match(rb"=[^=]", match[2]) is not None
-        if not (of_conda and name.endswith(_CODE_OR_KEYS)) and (match[1].islower() or (not of_conda and name.endswith(_LISTS))):
+        lower = match[1].islower() or (not of_conda and name.endswith(_LISTS))
+        if lower and not (of_conda and not _may_be_of_conda(name, line)) and not _is_prose(name, line[: match.start()]):
             yield _pin(line, match, match.span(2))
     names = _alternatives(packages)
     if name.endswith(_TABLES) and has_keys:  # jax = "^0.4.1", jax = {version = ">=0.4"}
@@ -211,8 +217,21 @@ def _in_line(name: str, line: bytes, packages: Sequence[str], has_keys: bool) ->
     if name.endswith(_YAML):  # - jax 0.4.1
         exact = re.match(rb"\s*-\s+[\"']?(?:[\w-]+::)?(" + names + rb")\s+([0-9][\w.*]*)", line)
         yield from (_pin(line, match, match.span(2), bare="==") for match in (exact,) if match)
+    if name.endswith(".py"):  # a line of a text of many
+        whole = re.match(rb"\s*" + _named(packages) + rb"(" + _CLAUSE + rb")\s*(?:;.*)?$", line)
+        yield from (_pin(line, match, match.span(2)) for match in (whole,) if match and match[2].count(b".") > 1)
     wheel = rb"\b(" + names + rb")-([0-9]+(?:\.[0-9]+)+)[0-9A-Za-z.+_]*-[\w.]+-[\w.]+-[\w.]+\.whl"
     yield from (_pin(line, match, match.span(2), bare="==") for match in re.finditer(wheel, line))
+
+
+def _may_be_of_conda(name: str, line: bytes) -> bool:
+    """Whether ``jax=0.3`` in a line is a requirement of conda's, and no setting."""
+    return not name.endswith(_CODE_OR_KEYS) and _SETTING.match(line) is None
+
+
+def _is_prose(name: str, before: bytes) -> bool:
+    """Whether what stands before a name in a build file is a sentence: a requirement begins a line, a value or a string."""
+    return name.endswith(_BUILD) and _OPENING.search(before) is None and _INSTALLS.search(before) is None
 
 
 def _alternatives(packages: Sequence[str]) -> bytes:
@@ -233,8 +252,8 @@ def _by_variable(name: str, line: bytes, packages: Sequence[str], data: bytes) -
     if b"$" not in line:
         return
     for match in re.finditer(_before(name) + _named(packages) + rb"(===|==|>=|<=|~=|<|>|=)\s*" + _VARIABLE, line):
-        variable = match["variable"]
-        value = match["default"] or _value(variable, data)
+        variable = match[3] or match[4] or match[6]
+        value = match[5] or _value(variable, data)
         clause = next(_SPEC.finditer(match[2] + value), None) if value else None
         if clause is not None:
             text, numbers = clause[0].decode(), tuple(map(int, clause[2].decode().split(".")))
@@ -246,7 +265,8 @@ def _by_variable(name: str, line: bytes, packages: Sequence[str], data: bytes) -
 def _value(variable: bytes, data: bytes) -> bytes:
     """The version that a file gives to a variable; empty if it gives none, or several."""
     given = rb"^[^#\n]*?(?<![\w${.-])" + variable + rb"(?:\s*[:?]?=\s*|:[ ]+|[ ]+)(\S+)"
-    values = {value.strip(b"\"'") for value in re.findall(given, data, re.MULTILINE)}
+    own = (b"$" + variable, b"${" + variable + b"}")  # ARG V=0.3.5, then ENV V=${V}
+    values = {v for value in re.findall(given, data, re.MULTILINE) if (v := value.strip(b"\"'")) not in own}
     value = values.pop() if len(values) == 1 else b""
     return value if re.fullmatch(rb"v?[0-9]+(?:\.[0-9]+)*", value) else b""
 

@@ -48,6 +48,19 @@ def found(name: str, text: str) -> list[tuple[str, str]]:
         pytest.param("Dockerfile", "RUN pip install jax==${V:-0.3.5}\n", [("jax", "==0.3.5")], id="variable-with-a-default"),
         pytest.param("run.sh", "V=0.3.5\nW=1\npip install jax==$V\n", [("jax", "==0.3.5")], id="variable-of-a-shell"),
         pytest.param("run.sh", "V=0.3.5\nif x; then V=0.4.1; fi\npip install jax==$V\n", [], id="variable-of-two-values"),
+        pytest.param(
+            "Dockerfile", "ARG V=0.3.5\nENV V=${V}\nRUN pip install jax==$V\n", [("jax", "==0.3.5")], id="argument-kept"
+        ),
+        pytest.param("run.sh", "V=0.3.5\npip install jax==${V%.*} jaxlib==$(v)\n", [], id="variable-that-is-cut"),
+        pytest.param("Dockerfile", "LABEL jax=0.3.5\nENV jax=0.3.5\n", [], id="setting-of-an-image"),
+        pytest.param("pyproject.toml", 'description = "needs jax>=0.3.5 and jax<0.4"\n', [], id="description"),
+        pytest.param(
+            "setup.cfg", "description = uses jax>=0.3\ngpu = jax>=0.4; jaxlib<1\n", [("jax", ">=0.4"), ("jaxlib", "<1")]
+        ),
+        pytest.param(
+            "tox.ini", "deps =\n  a: jax>=0.3\ncommands = pip install x jax==0.4\n", [("jax", ">=0.3"), ("jax", "==0.4")]
+        ),
+        pytest.param("setup.py", 'R = """\njax>=0.3.5\n  jaxlib==0.3.5; x\n"""\n', [("jax", ">=0.3.5"), ("jaxlib", "==0.3.5")]),
         pytest.param("run.sh", "NV=0.3.5\n# V=0.3.4\npip install jax==$V\n", [], id="variable-of-a-like-name"),
         pytest.param("run.sh", "V=latest\npip install jax==$V\n", [], id="variable-without-a-version"),
         pytest.param("ci.yml", "env:\n  V: '0.3.5'\nrun: pip install jax==${{ env.V }}\n", [("jax", "==0.3.5")]),
@@ -63,6 +76,15 @@ def found(name: str, text: str) -> list[tuple[str, str]]:
             '[tool.poetry.dependencies]\njax = [\n {version = "^0.4.1", python = "<3.9"},\n {version = "<1"},\n]\nx = {version = "2"}\n',
             [("jax", "^0.4.1"), ("jax", "<1")],
             id="poetry-choice",
+        ),
+        pytest.param(
+            "pyproject.toml",
+            '[project.optional-dependencies]\njax = ["jax>=0.3"]  # c\n[tool.poetry.dependencies]\nx = {version = "1"}\n',
+            [("jax", ">=0.3")],
+            id="extra-of-that-name",
+        ),
+        pytest.param(
+            "pyproject.toml", '[a.dependencies]\njax = ["x"]  # c\nx = {version = "1"}\n', [], id="list-with-a-comment-behind"
         ),
         pytest.param(
             "Dockerfile",
