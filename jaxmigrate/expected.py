@@ -42,7 +42,7 @@ def _around(source: Source, node: ast.AST) -> list[ast.Call]:
 def _whole(source: Source, node: ast.AST) -> ast.AST:
     """The call of which `node` is an argument or the callee, with what is read of it."""
     parent = source.parent(node)
-    if isinstance(parent, ast.Call) and (isinstance(node, ast.keyword) or node in parent.args) and not _is_assertion(parent):
+    if isinstance(parent, ast.Call) and not _is_assertion(parent) and _is_refused(source, node, parent):
         return parent
     while isinstance(parent, (ast.Call, ast.Attribute, ast.Subscript)) and node in (
         getattr(parent, "func", None),
@@ -50,6 +50,13 @@ def _whole(source: Source, node: ast.AST) -> ast.AST:
     ):
         node, parent = parent, source.parent(parent)
     return node
+
+
+def _is_refused(source: Source, node: ast.AST, call: ast.Call) -> bool:
+    """Whether `node` is an argument that the call may refuse, and not a use of the library in itself."""
+    if not isinstance(node, ast.expr):
+        return isinstance(node, ast.keyword)
+    return node in call.args and not isinstance(node, ast.Call) and source.resolve(node) is None
 
 
 def _is_assertion(call: ast.Call) -> bool:

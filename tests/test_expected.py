@@ -29,6 +29,7 @@ NOT_ASSERTED = {
     "more_than_the_use": "with pytest.raises(AttributeError):\n    y = jax.tree_map(g, x)\n    y.z\n",
     "within_another_call": "with pytest.raises(AttributeError):\n    f(jax.tree_map(g, x))\n",
     "warning_of_a_name_that_is_gone": "with pytest.warns(DeprecationWarning):\n    jax.tree_map(g, x)\n",
+    "keyword_within_another_call": "with pytest.raises(TypeError):\n    jax.jit(f)(jnp.reshape(x, newshape=(3,)))\n",
     "no_assertion": "with open(AttributeError):\n    jax.tree_map(g, x)\n",
 }  # fmt: skip
 
