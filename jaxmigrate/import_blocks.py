@@ -66,8 +66,8 @@ class Arrival:
 
     def _join(self, statements: list[ast.ImportFrom], newline: str) -> Iterator[Splice]:
         first, *rest = statements
-        place = Layout.of(self.source, first)
-        text = place.fitted(import_lists.joined([*map(self._list, statements)], place.indent, place.unit), kept=True)
+        layout = Layout.of(self.source, first)
+        text = layout.fitted(import_lists.joined([*map(self._list, statements)], layout.place), kept=True)
         yield Splice(*self.source.span(first), text.replace("\n", newline))
         yield from map(self._deletion, rest)
 
@@ -103,10 +103,13 @@ class Arrival:
                 yield from self._moves(run, arrived, keys[0], newline)
 
     def _is_new(self, statement: _Import) -> bool:
-        """Whether a statement has come in the place of one for another module."""
+        """Whether a statement has come in the place of one for another module, or for another name."""
         if not isinstance(statement, ast.ImportFrom) or statement.level or statement.module not in self.modules:
             return False
-        return all(_module(old) != _module(statement) for old in self._stood_in(statement))
+        return all(
+            _module(old) != _module(statement) or (len(old.names) == 1 and _name(old) != _name(statement))
+            for old in self._stood_in(statement)
+        )
 
     def _stood_in(self, statement: ast.stmt) -> Iterator[_Import]:
         """The import of the original from which a statement came."""
@@ -118,8 +121,9 @@ class Arrival:
 
     def _moves(self, run: list[_Import], arrived: list[_Import], key: _Order, newline: str) -> Iterator[Splice]:
         """Take the statements that arrived to where the others of their block want them."""
-        rest = [s for s in run if s not in arrived]
-        if not rest or not _is_sorted(rest, key):
+        rest = [s for s in run if s not in arrived] or run[:1]
+        arrived = [s for s in arrived if s not in rest]
+        if not _is_sorted(rest, key):
             return
         ends = [_lines(self.source, s) for s in rest]
         for statement in sorted(arrived, key=key):

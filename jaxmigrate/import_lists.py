@@ -20,6 +20,20 @@ PRAGMA = re.compile(r"#\s*(?:noqa|type:|pylint|isort|fmt|nosec|ruff|flake8|pyrig
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where a statement stands."""
+
+    limit: int
+    """How long its lines may be."""
+    indent: str = ""
+    unit: str = "    "
+    shared: bool = False
+    """Whether other statements share its line."""
+    aligned: bool = False
+    """Whether long lists of the file begin their lines below the first name."""
+
+
+@dataclass(frozen=True, slots=True)
 class ImportName:
     """One name of an import statement."""
 
@@ -167,18 +181,20 @@ class ImportList:
 
     def tall(self, indent: str, unit: str) -> ImportList:
         """The statement in brackets, a line for each name."""
-        return ImportList(
-            re.sub(r"\s*\\\n\s*", " ", self.head).rstrip() + " ",
-            tuple(_Row((name,), indent + unit) for name in self.names),
-            brackets=True,
-            comma=True,
-            closing=indent,
-        )
+        rows = tuple(_Row((name,), indent + unit) for name in self.names)
+        return ImportList(self.flat().head, rows, brackets=True, comma=True, closing=indent)
 
-    def refilled(self, limit: int) -> ImportList:
+    def aligned(self, indent: str, limit: int) -> ImportList:
+        """The statement in brackets, its lines beginning below its first name."""
+        head = self.flat().head
+        column = " " * (len(indent) + len(head) + 1)
+        rows = (_Row(self.names[:1], None), _Row(self.names[1:], column))
+        return ImportList(head, rows, brackets=True).refilled(limit, indent)
+
+    def refilled(self, limit: int, start: str = "") -> ImportList:
         """The statement with its names spread over its lines anew, none of them longer than `limit`."""
         first, indent = self.rows[0], self.rows[-1].indent or ""
-        width = len(self.head) + len(self.opening) + 1
+        width = len(start) + len(self.head) + len(self.opening) + 1
         rows: list[_Row] = [_Row((), first.indent)]
         column = width if first.indent is None else len(first.indent)
         for name in self.names:
@@ -190,24 +206,27 @@ class ImportList:
             column += size
         return replace(self, rows=tuple(rows))
 
-    def fitted(self, limit: int, indent: str, unit: str = "    ", *, tall: bool = False, shared: bool = False) -> ImportList:
+    def fitted(self, place: Place, *, tall: bool = False) -> ImportList:
         """The statement in the form that its author would give it after its names have changed.
 
-        On one line if it fits there, unless it was `tall` and may stay so; else as before, or with a line for each name.
+        On one line if it fits there, unless it was `tall` and may stay so; else as before, or as long ones are in the file.
         """
         flat = self.flat()
-        fits = len(indent) + len(str(flat)) <= limit
+        fits = len(place.indent) + len(str(flat)) <= place.limit
         if not self.brackets and len(self.rows) == 1:
-            return self if fits or len(self.names) == 1 or self.comments else self.tall(indent, unit)
+            return self if fits or len(self.names) == 1 or self.comments else self._broken(place)
         if len(self.comments) > 1 or any(line for row in self.rows for line in row.above) or self.below:
             return self
         if self.comments:
-            return flat if len(self.names) == 1 and not self.is_tall and not shared else self
+            return flat if len(self.names) == 1 and not self.is_tall and not place.shared else self
         if fits and not (tall and self.is_tall and len(self.names) > 1):
             return flat
         if len(self.rows) == 1 and self.closing is None:
-            return self.tall(indent, unit)
-        return self if all(len(r.names) == 1 for r in self.rows) else self.refilled(limit)
+            return self._broken(place)
+        return self if all(len(r.names) == 1 for r in self.rows) else self.refilled(place.limit, place.indent)
+
+    def _broken(self, place: Place) -> ImportList:
+        return self.aligned(place.indent, place.limit) if place.aligned else self.tall(place.indent, place.unit)
 
 
 def parse(text: str) -> ImportList:
@@ -367,13 +386,14 @@ def _place(names: list[str], new: str) -> int:
     return len(names)
 
 
-def joined(lists: list[ImportList], indent: str = "", unit: str = "    ") -> ImportList:
-    """One ``from`` import with the names of several of the same module."""
-    first, *rest = lists
-    if any(other.comments for other in rest) and not first.brackets:
-        first = first.tall(indent, unit)
+def joined(lists: list[ImportList], place: Place) -> ImportList:
+    """One ``from`` import with the names of several of the same module, laid out as the longest of them."""
+    base = max(lists, key=lambda one: (bool(one.comments), len(one.names)))
+    rest = [one for one in lists if one is not base]
+    if any(other.comments for other in rest) and not base.brackets:
+        base = base.tall(place.indent, place.unit)
     for other in rest:
         for row in other.rows:
             for name in row.names:
-                first = first.added(name, comment=row.comment if name is row.names[-1] else "")
-    return first
+                base = base.added(name, comment=row.comment if name is row.names[-1] else "")
+    return base

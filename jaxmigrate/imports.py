@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from jaxmigrate import guards, import_lists
-from jaxmigrate.import_lists import ImportList, ImportName
+from jaxmigrate.import_lists import ImportList, ImportName, Place
 from jaxmigrate.model import Splice
 from jaxmigrate.names import Binding, NameError_, Scope, Source
 
@@ -383,11 +383,18 @@ def _neighbours(head: list[_Import], statement: str, beside: ast.stmt | None) ->
     if isinstance(new, ast.ImportFrom):
         return _from_neighbours(head, family or _section(head, beside), _module_of(new))
     if family:
-        return _plain_neighbours(family, _module_of(new))
+        beside_it = [] if is_own(family[0]) else _plain_first(_section(head, family[0]))
+        return _plain_neighbours(beside_it or family, _module_of(new))
     plain: list[_Import] = [n for n in _section(head, beside) if isinstance(n, ast.Import)]
     if plain:
         return _plain_neighbours(plain, root)
     return next((n for n in reversed(head) if isinstance(n, ast.Import)), head[-1]), None
+
+
+def _plain_first(section: list[_Import]) -> list[_Import]:
+    """The plain imports of a section in which all of them stand before the others."""
+    plain: list[_Import] = [n for n in section if isinstance(n, ast.Import)]
+    return plain if section[: len(plain)] == plain else []
 
 
 def _plain_neighbours(family: list[_Import], module: str) -> _Place:
@@ -577,23 +584,23 @@ def render_move(source: Source, change: MoveImport, newline: str) -> list[Splice
     """The splices of a `MoveImport`; none when nothing is left of the statement."""
     node = change.node
     start, end = source.span(node)
-    place = Layout.of(source, node)
+    layout = Layout.of(source, node)
     gone = {id(m.alias) for m in change.moved} | {id(a) for a in node.names if local_name(a) in change.drop}
     rest = [a for a in node.names if id(a) not in gone]
     written = import_lists.parse(source.unix(start, end))
     here = tuple(m for m in change.moved if isinstance(node, ast.ImportFrom) and m.module == node.module and not node.level)
     stay = {**{_as_name(a): _as_name(a) for a in rest}, **{_as_name(m.alias): _new_name(m) for m in here}}
-    kept = [place.fitted(k.renamed(stay), kept=True)] if (k := written.select(stay.__contains__)) else []
+    kept = [layout.fitted(k.renamed(stay), kept=True)] if (k := written.select(stay.__contains__)) else []
     if isinstance(node, ast.Import):
         new = [f"import {m.module} as {m.local}" if m.alias.asname else f"import {m.module}" for m in change.moved]
     else:
-        new = [place.fitted(group) for group in _groups(written, change.moved, stay, place.indent)]
+        new = [layout.fitted(group) for group in _groups(written, change.moved, stay, layout.place.indent)]
     if not (kept or new):
         return []
     fails = isinstance(source.parent(node), ast.Try) and any(source.is_dead(imported_name(source, node, a)) for a in rest)
     first = _as_name(node.names[-1]) in stay and node.lineno != node.end_lineno
-    text = place.joined([*new, *kept] if fails else [*kept, *new], 0 if first and not fails else -1)
-    return [Splice(start, end if place.shared else end + place.tail, text.replace("\n", newline))]
+    text = layout.joined([*new, *kept] if fails else [*kept, *new], 0 if first and not fails else -1)
+    return [Splice(start, end if layout.place.shared else end + layout.tail, text.replace("\n", newline))]
 
 
 def _as_name(alias: ast.alias) -> ImportName:
@@ -623,12 +630,7 @@ def _new_name(moved: MovedName) -> ImportName:
 class Layout:
     """The place of an import statement that is written anew."""
 
-    indent: str
-    unit: str
-    limit: int
-    """How long its lines may be."""
-    shared: bool
-    """Whether other statements share its line."""
+    place: Place
     behind: str
     """The comment behind it, with the white space before it."""
     tail: int
@@ -641,34 +643,27 @@ class Layout:
         before = utf8[line_start(utf8, start) : start].decode("utf-8").replace("\x0c", "")
         rest = utf8[end : line_end(utf8, end)].rstrip()
         after = rest.decode("utf-8").strip()
-        longest = _LONGEST_AS_IT_WAS if node.lineno == node.end_lineno else _LONGEST
-        shared = bool(before.strip()) or after.startswith((";", "\\"))
-        behind = rest.decode("utf-8") if after.startswith("#") else ""
-        unit = "\t" if "\t" in before else "    "
-        return cls(
-            before if not before.strip() else "",
-            unit,
-            min(longest, _longest_line(source)),
-            shared,
-            behind,
-            len(rest) if behind else 0,
+        place = Place(
+            limit=min(_LONGEST_AS_IT_WAS if node.lineno == node.end_lineno else _LONGEST, _longest_line(source)),
+            indent=before if not before.strip() else "",
+            unit="\t" if "\t" in before else "    ",
+            shared=bool(before.strip()) or after.startswith((";", "\\")),
+            aligned=_aligns(source),
         )
+        return cls(place, *((rest.decode("utf-8"), len(rest)) if after.startswith("#") else ("", 0)))
 
     def fitted(self, statement: ImportList, *, kept: bool = False) -> str:
         """A statement in the form its author would give it; the shape of one that is `kept` is not changed without need."""
-        fitted = statement.fitted(self.limit, self.indent, self.unit, tall=kept, shared=self.shared)
-        return fitted.text(shared=self.shared)
+        return statement.fitted(self.place, tall=kept).text(shared=self.place.shared)
 
     def joined(self, statements: list[str], commented: int) -> str:
         """The statements that take the place of one; a comment behind it goes to one of them, one for checkers to all."""
-        if self.shared:
+        if self.place.shared:
             return "; ".join(statements)
         pragma = import_lists.PRAGMA.match(self.behind.strip())
         last = range(len(statements))[commented]
-        lines = [
-            s + self.behind if (pragma and not s.endswith(self.behind)) or n == last else s for n, s in enumerate(statements)
-        ]
-        return f"\n{self.indent}".join(lines)
+        ends = [(pragma and not s.endswith(self.behind)) or n == last for n, s in enumerate(statements)]
+        return f"\n{self.place.indent}".join(s + self.behind * bool(end) for s, end in zip(statements, ends, strict=True))
 
 
 def _longest_line(source: Source) -> int:
@@ -677,6 +672,12 @@ def _longest_line(source: Source) -> int:
     if len(lengths) < _TELLING:
         return _LONGEST_AS_IT_WAS
     return next((w for w in _WIDTHS if sum(n > w for n in lengths) * 100 <= len(lengths)), _LONGEST_AS_IT_WAS)
+
+
+def _aligns(source: Source) -> bool:
+    """Whether the long import lists of the file begin beside their bracket, as most of a style do."""
+    long = [s for s in source.imports if isinstance(s, ast.ImportFrom) and s.end_lineno != s.lineno]
+    return sum(s.names[0].lineno == s.lineno for s in long) * 2 > len(long)
 
 
 def commented(text: str, name: str, comment: str) -> str | None:

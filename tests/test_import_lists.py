@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jaxmigrate.import_lists import ImportName, joined, parse
+from jaxmigrate.import_lists import ImportName, Place, joined, parse
 
 AS_WRITTEN = [
     "import a.b as c, d",
@@ -57,14 +57,14 @@ KEPT = {
 def test_some_names_stay(text: str, names: str, after: str) -> None:
     kept = parse(text).select({ImportName(name) for name in names.split()}.__contains__)
     assert kept is not None
-    assert str(kept.fitted(100, "", tall=True)) == after
+    assert str(kept.fitted(Place(100), tall=True)) == after
 
 
 def test_a_long_list_is_spread_as_it_was() -> None:
     text = "from m import (aaaaaaaa, bbbbbbbb, cccccccc,\n               dddddddd, eeeeeeee, ffffffff)"
     kept = parse(text).select(lambda name: name.name != "bbbbbbbb")
     assert kept is not None
-    assert str(kept.fitted(45, "")) == "from m import (aaaaaaaa, cccccccc, dddddddd,\n               eeeeeeee, ffffffff)"
+    assert str(kept.fitted(Place(45))) == "from m import (aaaaaaaa, cccccccc, dddddddd,\n               eeeeeeee, ffffffff)"
 
 
 ADDED = {
@@ -84,9 +84,20 @@ ADDED = {
 
 @pytest.mark.parametrize(("text", "name", "after"), ADDED.values(), ids=ADDED)
 def test_a_name_is_added(text: str, name: str, after: str) -> None:
-    assert str(parse(text).added(ImportName(name)).fitted(40, "", tall=True)) == after
+    assert str(parse(text).added(ImportName(name)).fitted(Place(40), tall=True)) == after
 
 
 def test_joined_with_the_comments() -> None:
     lists = [parse("from m import (\n    a,  # one\n    c,\n)"), parse("from m import (\n    b,  # two\n    d,\n)")]
-    assert str(joined(lists)) == "from m import (\n    a,  # one\n    b,  # two\n    c,\n    d,\n)"
+    assert str(joined(lists, Place(100))) == "from m import (\n    a,  # one\n    b,  # two\n    c,\n    d,\n)"
+
+
+def test_joined_as_the_longest_is_laid_out() -> None:
+    lists = [parse("from m import e"), parse("from m import (b, d,\n               c, a)")]
+    assert str(joined(lists, Place(100))) == "from m import (b, d,\n               c, a, e)"
+
+
+def test_broken_as_long_lists_of_the_file_are() -> None:
+    text = "from m import aaaaaaaa, bbbbbbbb, cccccccc"
+    wanted = "from m import (aaaaaaaa, bbbbbbbb,\n               cccccccc)"
+    assert str(parse(text).fitted(Place(35, aligned=True))) == wanted

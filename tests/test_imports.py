@@ -157,6 +157,18 @@ ORDER = {
         "import os\nfrom functools import partial\nfrom typing import Any\n\nfrom jax import tree_util\n\n"
         "f(os, Any, partial, tree_util)\n",
     ),
+    "two_that_moved_both": (
+        "import x\nfrom jax.experimental import PartitionSpec\nfrom jax.experimental.maps import thread_resources\nf(PartitionSpec, thread_resources)\n",
+        "import x\nfrom jax.interpreters.pxla import thread_resources\nfrom jax.sharding import PartitionSpec\nf(PartitionSpec, thread_resources)\n",
+    ),
+    "another_name_of_the_same_module": (
+        "from jax.nn import normalize\nfrom jax.nn import relu\nf(normalize, relu)\n__all__ = ['normalize']\n",
+        "from jax.nn import relu\nfrom jax.nn import standardize as normalize\nf(normalize, relu)\n__all__ = ['normalize']\n",
+    ),
+    "among_the_plain_imports": (
+        "import numpy\nimport ray\nfrom jax.numpy import DeviceArray, zeros\nf(DeviceArray, zeros)\n",
+        "import jax\nimport numpy\nimport ray\nfrom jax.numpy import zeros\nf(jax.Array, zeros)\n",
+    ),
     "a_section_of_its_own": (
         "import jax\n\nimport mine\n\nf = jax.partial(mine)\n",
         "import functools\n\nimport mine\n\nf = functools.partial(mine)\n",
