@@ -705,6 +705,14 @@ class _Look:
             found.guard = reached.waits(self.source, node, verdict.root)
         return found
 
+    def _public(self, private: str) -> str:
+        """What to write for a private name by what is known of a public one that was called so."""
+        namesake = self.history.public_namesake(private)
+        entry = self.history.entry(namesake) if namesake else None
+        if entry is None:
+            return ""
+        return f"; {namesake} is public" if entry.alive else _advised(self.history.advices.get(namesake), self.target)
+
     def message(self, verdict: Verdict, qualified: str) -> str:
         """What to say about a name."""
         if verdict.fate is Fate.UNKNOWN:
@@ -713,8 +721,7 @@ class _Look:
             newest = self.history.versions[-1]
             hidden = any(part.startswith("_") for part in verdict.root.split("."))
             advice = self.history.advices.get(verdict.root) if hidden else self.history.advice(verdict.root)
-            namesake = self.history.public_namesake(verdict.root)
-            hint = f"; {namesake} is public" if advice is None and namesake else _advised(advice, self.target)
+            hint = _advised(advice, self.target) if advice is not None else self._public(verdict.root)
             return f"{verdict.root} is private, and JAX {newest} has no such name{hint}"
         assert verdict.entry is not None
         if verdict.fate is Fate.NEWER:

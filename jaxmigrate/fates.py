@@ -56,7 +56,7 @@ def judge(history: History, qualified: str, target: Version, *, as_module: bool 
         entry = history.members(parent).get(part)
         last = number == len(rest) - 1
         if entry is None:
-            return _missing(history, parent, part)
+            return _missing(history, parent, part) or _beyond(history, first, qualified)
         if _may_live(history, entry, parent):
             return soft
         if not entry.alive or (as_module and last and _is_object(history, entry)):
@@ -96,6 +96,12 @@ def _private(history: History, qualified: str) -> Verdict | None:
     prefixes = (".".join(parts[:end]) for end in range(2, len(parts) + 1))
     root = next((p for p in prefixes if history.has_private(p) is False), qualified)
     return Verdict(Fate.PRIVATE, qualified, root)
+
+
+def _beyond(history: History, library: str, qualified: str) -> Verdict | None:
+    """A name below a library whose own names alone are on record; the record of the newest release says what its packages hold."""
+    owner = history.entry(library)
+    return _private(history, qualified) if owner is not None and "open" in owner.kinds else None
 
 
 def _may_live(history: History, entry: Entry, parent: str) -> bool:

@@ -244,11 +244,21 @@ class History:
         return True if name in names else None if "*" in names or "__getattr__" in names else False
 
     def public_namesake(self, qualified: str) -> str:
-        """The living name beside a private one that differs by the underscore alone; empty if there is none."""
-        module, _, name = qualified.rpartition(".")
-        public = f"{module}.{name.lstrip('_')}"
-        found = self.entry(public) if public != qualified else None
-        return public if found is not None and found.alive and "leak" not in found.kinds else ""
+        """The public name of what a private name was called, likely the same object; empty if no release had one.
+
+        A living one before one that is gone: ``jax.numpy.einsum`` for ``jax._src.numpy.lax_numpy.einsum``, and
+        ``jax.experimental.pjit.pjit_p`` for ``jax._src.pjit.pjit_p``.
+        """
+        *path, name = qualified.split(".")
+        module = [part for part in path if not part.startswith("_")]
+        public = name.lstrip("_")
+        ends = range(len(module), 0, -1) if module != path else (len(module),)
+        around = [".".join(module[:end]) for end in ends]
+        kin = [s for s in self.sections() if module != path and s.rpartition(".")[2] == path[-1] and public in self.section(s)]
+        found = [e for s in (*around, *kin) if (e := self.section(s).get(public)) is not None and "leak" not in e.kinds]
+        living = (e.symbol for e in found if e.alive)
+        advised = (e.symbol for e in found if e.symbol in self.advices)
+        return next((symbol for symbol in (*living, *advised) if symbol != qualified), "")
 
     @cached_property
     def _private(self) -> dict[str, frozenset[str]]:

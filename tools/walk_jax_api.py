@@ -61,6 +61,7 @@ def walk(package="jax", path=None):
     binary = _top_level(BINARY.get(package, ""))
     if binary:
         modules[BINARY[package]] = {name: ["m"] for name in binary}
+        private.update(_packages(BINARY[package]))
         private.update(_compiled(BINARY[package]))
     for name in modules:
         parent, _, leaf = name.rpartition(".")
@@ -110,6 +111,17 @@ def _top_level(package):
             if ending.endswith(("py", "so")) or (os.path.isdir(inner) and any(f.endswith(".py") for f in os.listdir(inner))):
                 names.add(stem)
     return sorted(n for n in names if n.isidentifier() and (n == "_jax" or not n.startswith("_")) and not n.startswith("lib"))
+
+
+def _packages(package):
+    """What the packages below a package hold: modules by their files, and what an ``__init__`` binds."""
+    for root in importlib.util.find_spec(package).submodule_search_locations:
+        for folder, folders, files in os.walk(root):
+            folders[:] = sorted(f for f in folders if f.isidentifier() and f != "__pycache__")
+            stems = {file.partition(".")[0] for file in files if file.endswith((".py", ".so", ".pyd"))} - {"__init__"}
+            own = _bound_names(os.path.join(folder, "__init__.py"))[0] if "__init__.py" in files else set()
+            if folder != root and (stems or own):
+                yield ".".join([package, *os.path.relpath(folder, root).split(os.sep)]), sorted({*stems, *folders, *own})
 
 
 def _compiled(package):

@@ -80,7 +80,7 @@ def _unknown(question: str, name: str, pack: Pack, style: str) -> None:
         state, newest = ("private", history.has_private(name)) if private else ("unknown", False)
         click.echo(json.dumps({"symbol": name, "state": state, "in_newest": newest, "near": guess or None}, indent=2))
     elif private:
-        click.echo("\n".join(_wrapped(f"{name}: {private}{f'; {guess} is public' if guess else ''}", "")))
+        click.echo("\n".join(_wrapped(f"{name}: {private}{f'; see {guess}' if guess else ''}", "")))
     else:
         span = f"{history.versions[0]} to {history.versions[-1]}"
         hint = f", did you mean {guess}?" if guess else ""

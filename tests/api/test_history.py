@@ -7,6 +7,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 import jaxmigrate_codemods
 from jaxmigrate.history import History
 from jaxmigrate.model import Version
@@ -99,6 +101,24 @@ def test_private_names_of_public_modules() -> None:
         "jax.experimental.mosaic.x._y",
     ):
         assert known.has_private(not_told) is None, not_told
+
+
+@pytest.mark.parametrize(
+    ("private", "public"),
+    [
+        ("jax.lax._convert_element_type", "jax.lax.convert_element_type"),
+        ("jax._src.numpy.lax_numpy.einsum", "jax.numpy.einsum"),
+        ("jax._src.numpy.lax_numpy.product", "jax.numpy.product"),
+        ("jax._src.lax.parallel.psum", "jax.lax.psum"),
+        ("jax._src.api.jit", "jax.jit"),
+        ("jax._src.pjit.pjit_p", "jax.experimental.pjit.pjit_p"),
+        ("jax.random._shuffle_of_nobody", ""),
+        ("jax._src.config.nothing", ""),
+        ("jax._hello", ""),
+    ],
+)
+def test_the_public_name_of_a_private_one(private: str, public: str) -> None:
+    assert history().public_namesake(private) == public
 
 
 def test_an_answer_reads_one_section_only() -> None:

@@ -190,7 +190,11 @@ def test_a_name_that_no_release_had() -> None:
 
 
 def test_private_names_are_promised_by_nobody() -> None:
-    for name, said in (("jax._src.core.Tracer", " has it"), ("jax._src.core.ConcreteArray", " does not have it")):
+    for name, said in (
+        ("jax._src.core.Tracer", " has it; see jax.core.Tracer"),
+        ("jax._src.core.ConcreteArray", " does not have it"),
+        ("jax._src.core.nothing", " does not have it"),
+    ):
         status, output = run("explain", name)
         assert status == 0
         assert "a private name of JAX" in output
