@@ -99,7 +99,7 @@ def _private(history: History, qualified: str) -> Verdict | None:
 
 
 def _beyond(history: History, library: str, qualified: str) -> Verdict | None:
-    """A name below a library whose own names alone are on record; the record of the newest release says what its packages hold."""
+    """A name below a library whose own names alone are on record; that of the newest release says what its packages hold."""
     owner = history.entry(library)
     return _private(history, qualified) if owner is not None and "open" in owner.kinds else None
 
