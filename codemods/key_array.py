@@ -57,7 +57,7 @@ def _tested(site: NameSite) -> Reports:
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or len(call.args) != 2:
         return site.manual(_ADVICE)
     keys = [k for k in elements(classes) if site.source.resolve(k) in _CLASSES]
-    if not keys or not site.source.is_pure(call.args[0]):
+    if not keys or isinstance(call.args[0], ast.Constant) or not site.source.is_pure(call.args[0]):
         return site.manual(_ADVICE)
     if not site.target_has("0.4.14"):
         return site.manual(f"{_ADVICE} (since 0.4.14), and the class went with 0.4.24: choose by version")
