@@ -28,7 +28,7 @@ from jaxmigrate.sites import has_stand_in
 REMOVED, DEPRECATED, UNKNOWN = "removed-names", "deprecated-names", "unknown-names"
 """The codemods under whose names this is reported; without them, it is not."""
 _OF = {Fate.GONE: REMOVED, Fate.PRIVATE: REMOVED, Fate.NEWER: REMOVED, Fate.DEPRECATED: DEPRECATED, Fate.UNKNOWN: UNKNOWN}
-_MODULE_BY_PATH = ("import_module", "__import__", "importorskip", "find_spec")
+_MODULE_BY_PATH = ("import_module", "__import__", "importorskip", "find_spec", "run_module")
 _BY_PATH = (*_MODULE_BY_PATH, "patch", "setattr", "delattr", "locate", "resolve_name")
 """Callees that look an object up by a dotted path."""
 OBJECTS = ("jax.Array", "jax.ShapeDtypeStruct", "jax.core.ShapedArray", "jax.sharding.NamedSharding", "jax.interpreters.ad.Zero")
@@ -486,12 +486,18 @@ class _Look:
         """What is reached in a roundabout way, and what to say of the way."""
         source, outcomes = self.source, self.outcomes
         yield from ((mention, "") for mention in roundabout.loaded(source))
-        yield from ((mention, "") for find in (roundabout.by_variable, roundabout.by_key) for mention in find(source, outcomes))
+        yield from ((mention, "") for mention in roundabout.by_key(source, outcomes))
+        for mention in roundabout.by_variable(source, outcomes):
+            if mention.qualified.endswith("*") or self._is_lost(mention):
+                yield mention, ""
         for mention in roundabout.maybe(source, outcomes) if self.carries else ():
-            verdict = self._judged_ours(mention.qualified)
-            if verdict is not None and verdict.fate is Fate.GONE:  # what never was is meant for the others
+            if self._is_lost(mention):  # what never was is meant for the others
                 yield mention, f" (read of what may be {mention.module} here)"
         yield from ((mention, "; the code stands in a string, so it is not edited") for mention in roundabout.in_code(source))
+
+    def _is_lost(self, mention: Mention) -> bool:
+        verdict = self._judged_ours(mention.qualified)
+        return verdict is not None and verdict.fate is Fate.GONE
 
     def _judged_ours(self, qualified: str) -> Verdict | None:
         return self.judged(qualified) if self._is_ours(qualified) else None
@@ -547,6 +553,7 @@ class _Look:
                 calls = [*roundabout.handed_on(self.source, node)]
                 yield from self._gone_keywords(qualified, calls)
                 yield from self._put_later(qualified, [*calls, *self._taking(node)])
+                yield from self._gone_keywords(qualified, self._taking(node)) if self._is_odd_partial(node) else ()
         for name in sorted(self.history.parameters_gone & self.source.keywords.keys()):
             for call in {c for k in self.source.keywords[name] if isinstance(c := self.source.parent(k), ast.Call)}:
                 if self.source.resolved(call.func) is None:
@@ -581,8 +588,13 @@ class _Look:
         call = self.source.parent(node)
         if not isinstance(call, ast.Call):
             return []
-        is_partial = call.args[:1] == [node] and self.source.resolve(call.func) == "functools.partial"
+        is_partial = call.args[:1] == [node] and self.source.resolve(call.func) in roundabout.PARTIALS
         return [call] if call.func is node or is_partial else []
+
+    def _is_odd_partial(self, node: ast.expr) -> bool:
+        """Whether a function is taken by a kind of partial that the codemods for calls do not know."""
+        call = self.source.parent(node)
+        return isinstance(call, ast.Call) and call.func is not node and self.source.resolve(call.func) != "functools.partial"
 
     def _put_later(self, function: str, calls: Iterable[ast.Call]) -> Iterator[Proposal]:
         """Keys of a dictionary that is given as keywords, put there after it was made: ``opts["gone"] = 1``."""
@@ -591,7 +603,21 @@ class _Look:
         for place, key in (found for table in tables.values() for found in roundabout.put_under(self.source, table)):
             entry = lost.get(key)
             if entry is not None and not entry.alive and not entry.at(self.target) and not self.covered.node(place):
-                yield self._gone_keyword(place, entry)
+                found = self._gone_keyword(place, entry)
+                if any(isinstance(around, ast.If) for around in self.source.ancestors(place)):
+                    found.severity = Severity.LOW  # perhaps for an older release
+                yield found
+        for wrapper in {w for table in tables.values() if (w := self._passing_on(table)) is not None}:
+            own = {a.arg for a in (*wrapper.args.args, *wrapper.args.kwonlyargs)}
+            for call in self.source.callers(wrapper)[0]:
+                given = [k for k in call.keywords if k.arg not in own]
+                yield from (p for k in given for p in self._gone_keywords(function, [call], k.arg or "-"))
+
+    def _passing_on(self, table: ast.Name) -> ast.FunctionDef | None:
+        """The function around whose ``**kwargs`` a name is."""
+        function = self.source.function(table)
+        is_own = isinstance(function, ast.FunctionDef) and function.args.kwarg is not None and function.args.kwarg.arg == table.id
+        return function if is_own and isinstance(function, ast.FunctionDef) else None
 
     def _gone_keyword(self, node: ast.AST, entry: Entry) -> Proposal:
         function, _, argument = entry.symbol.removesuffix(")").partition("(")

@@ -26,6 +26,8 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _COPIES = {"list", "tuple", "set", "frozenset", "sorted", "reversed", "iter", "cycle"}
 """Callables that give the elements of their argument."""
+_LOADERS = ("import_module", "importorskip")
+"""Callables that give the module of a path."""
 _FORWARD = {"partial", "jit", "vmap"}
 """Callables that call their first argument with the others, or with what they are called with."""
 
@@ -38,6 +40,7 @@ class Outcomes:
         self._meanings: dict[ast.expr, frozenset[str]] = {}
         self._parts: dict[ast.expr, list[Part]] = {}
         self._elements: dict[tuple[ast.expr, ast.expr | None], list[ast.expr]] = {}
+        self._turns: dict[ast.expr, list[ast.expr]] = {}
         self._depth = 0
 
     def meanings(self, node: ast.expr) -> frozenset[str]:
@@ -61,6 +64,37 @@ class Outcomes:
             self._elements[node, key] = []
             self._elements[node, key] = self._followed(self._held, node, key)
         return self._elements[node, key]
+
+    def turns(self, node: ast.expr) -> list[ast.expr]:
+        """What a loop over a container gives: the keys of a dictionary."""
+        if node not in self._turns:
+            self._turns[node] = []
+            self._turns[node] = self._followed(self._looped, node)
+        return self._turns[node]
+
+    def _looped(self, node: ast.expr) -> Iterator[ast.expr]:
+        if isinstance(node, ast.Dict):
+            yield from filter(None, node.keys)
+        elif isinstance(node, ast.Name):
+            yield from (e for part in self.parts(node) if isinstance(part, ast.expr) for e in self.turns(part))
+            yield from (value for key, value in self._put(node) if key is None)
+        elif isinstance(node, ast.Call) and last_part(node.func) == "items" and isinstance(node.func, ast.Attribute):
+            yield from (e for part in (node.func.value, *self.parts(node.func.value)) for e in _pairs(part))
+        else:
+            yield from self.elements(node)
+
+    def _put(self, node: ast.Name) -> Iterator[tuple[ast.expr | None, ast.expr]]:
+        """Keys and values that a container with a name is given later; no key for what is appended."""
+        _, scope = self.source.lookup_at(node)
+        for use in self.source.by_id[node.id] if scope is not None else ():
+            place = self.source.parent(use)
+            if place is None or self.source.lookup_at(use)[1] is not scope:
+                continue
+            around = self.source.parent(place)
+            if isinstance(place, ast.Subscript) and isinstance(place.ctx, ast.Store) and isinstance(around, ast.Assign):
+                yield place.slice, around.value
+            elif isinstance(place, ast.Attribute) and isinstance(around, ast.Call) and around.func is place:
+                yield from _given_by(place.attr, around)
 
     def _followed(self, rule: Callable[..., Iterator[_T]], *node: ast.expr | None) -> list[_T]:
         """What a rule gives, unless this is too far from where the search began."""
@@ -122,11 +156,40 @@ class Outcomes:
         owner = self._class_of(node.value)
         if owner is not None:
             yield from self._of_member(owner, node.attr)
-        value = self.source.value_of(node.value)
-        if isinstance(value, ast.Call):  # of a namespace
-            yield from (k.value for k in value.keywords if k.arg == node.attr)
+        for call in self._made(node.value):
+            yield from (k.value for k in call.keywords if k.arg == node.attr)
+            fields = self._fields(call.func)
+            yield from call.args[fields.index(node.attr) :][:1] if node.attr in fields else []
+        yield from self._assigned(node)
         if node.attr == "param" and isinstance(node.value, ast.Name) and node.value.id == "request":
             yield from self._of_fixture(self.source.function(node))
+
+    def _made(self, node: ast.expr) -> list[ast.Call]:
+        """The calls that may have made a value."""
+        calls = [part for part in (node, *self.parts(node)) if isinstance(part, ast.Call)]
+        further = [part for call in calls for part in self.parts(call) if isinstance(part, ast.Call)]
+        return [*calls, *further]
+
+    def _fields(self, maker: ast.expr) -> list[str]:
+        """The fields of a named tuple or a dataclass of the file, in order."""
+        made = self._class_of(maker)
+        if made is not None:
+            return [s.target.id for s in made.body if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name)]
+        kind = self.source.value_of(maker)
+        if not isinstance(kind, ast.Call) or last_part(kind.func) != "namedtuple" or len(kind.args) < 2:
+            return []
+        return [name for part in _names(kind.args[1]) for name in part.split()]
+
+    def _assigned(self, node: ast.Attribute) -> Iterator[Part]:
+        """What is put into the attribute of a name: ``a.np = jnp``."""
+        owner = node.value
+        if not isinstance(owner, ast.Name) or owner.id in ("self", "cls"):
+            return
+        scope = self.source.lookup_at(owner)[1]
+        for other in self.source.by_attribute.get(node.attr, ()):
+            is_same = isinstance(other.value, ast.Name) and other.value.id == owner.id
+            if isinstance(other.ctx, ast.Store) and is_same and self.source.lookup_at(other.value)[1] is scope:  # type: ignore[arg-type]
+                yield from self._stored(other)
 
     def _of_fixture(self, function: ast.AST | None) -> Iterator[Part]:
         """``params=`` of the decorator that makes a function a fixture."""
@@ -173,12 +236,16 @@ class Outcomes:
         elif isinstance(function, ast.Attribute) and (owner := self._class_of(function.value)) is not None:
             methods = (b.node for b in self.source.scope(owner.body[0]).bindings.get(callee, ()))
             yield from (part for m in methods if isinstance(m, _FUNCTIONS) for part in _returned(m))
-        if callee == "get" and isinstance(function, ast.Attribute) and node.args:
+        if callee == "get" and isinstance(function, ast.Attribute) and not node.args:
+            yield from (part for call in self._made(function.value) for part in self._of_call(call))
+        elif callee == "get" and isinstance(function, ast.Attribute):
             yield from self.elements(function.value, node.args[0])
             yield from node.args[1:2]
         elif callee == "cast":
             yield from node.args[1:2]
-        elif callee in ("field", "staticmethod", "nullcontext"):
+        elif callee in _LOADERS and node.args and isinstance(path := node.args[0], ast.Constant):
+            yield str(path.value)
+        elif callee in ("field", "staticmethod", "nullcontext", "ContextVar"):
             yield from [k.value for k in node.keywords if k.arg == "default"] or node.args[:1]
 
     def _called(self, function: ast.Name) -> Iterator[Part]:
@@ -218,9 +285,11 @@ class Outcomes:
         """What a loop over `values` gives to a place of its target."""
         callee = last_part(values.func) if isinstance(values, ast.Call) else ""
         if not path or not isinstance(values, ast.Call) or callee not in ("enumerate", "zip", "items"):
-            yield from self._along(self.elements(values), path)
+            yield from self._along(self.turns(values), path)
         elif callee == "zip":
-            yield from self._along((e for a in values.args[path[0] : path[0] + 1] for e in self.elements(a)), path[1:])
+            yield from self._along((e for a in values.args[path[0] : path[0] + 1] for e in self.turns(a)), path[1:])
+        elif path[0] == 0 and callee == "items":
+            yield from self._along(self.turns(values.func.value) if isinstance(values.func, ast.Attribute) else [], path[1:])
         elif path[0] == 1:
             of = values.func.value if callee == "items" and isinstance(values.func, ast.Attribute) else values.args[0]
             yield from self._along(self.elements(of), path[1:])
@@ -252,6 +321,9 @@ class Outcomes:
             yield from (e for side in (node.left, node.right) for e in self.elements(side))
         else:
             yield from (e for part in self.parts(node) if isinstance(part, ast.expr) for e in self.elements(part, key))
+            for own, value in self._put(node) if isinstance(node, ast.Name) else ():
+                if own is None or not isinstance(key, ast.Constant) or getattr(own, "value", None) == key.value:
+                    yield value
 
     def _of_parameter(self, argument: ast.arg) -> Iterator[Part]:
         arguments = self.source.parent(argument)
@@ -271,15 +343,33 @@ class Outcomes:
         call = self.source.parent(function)
         is_mapped = isinstance(call, ast.Call) and call.args[:1] == [function] and last_part(call.func) in ("map", "filter")
         if isinstance(call, ast.Call) and is_mapped and place >= 0:
-            yield from (e for values in call.args[place + 1 : place + 2] for e in self.elements(values))
+            yield from (e for values in call.args[place + 1 : place + 2] for e in self.turns(values))
 
     def _parametrized(self, function: _Function, name: str) -> Iterator[Part]:
         """What the decorators of a test give one of its parameters in turn."""
-        for call in function.decorator_list:
-            if isinstance(call, ast.Call) and last_part(call.func) == "parametrize" and len(call.args) > 1:
-                names = _names(call.args[0])
-                if name in names:
-                    yield from self._along(self.elements(call.args[1]), [names.index(name)] if len(names) > 1 else [])
+        for call in (d for d in function.decorator_list if isinstance(d, ast.Call)):
+            callee = last_part(call.func)
+            if callee == "parametrize" and len(call.args) > 1 and name in (names := _names(call.args[0])):
+                yield from self._along(self.turns(call.args[1]), [names.index(name)] if len(names) > 1 else [])
+            elif callee in ("parameters", "named_parameters"):
+                yield from self._listed(call, function, name, 1 if callee == "named_parameters" else 0)
+            elif callee == "product":
+                yield from (e for k in call.keywords if k.arg == name for e in self.turns(k.value))
+
+    def _listed(self, call: ast.Call, function: _Function, name: str, skip: int) -> Iterator[Part]:
+        """What absl's ``@parameters((1, jnp), (2, np))`` gives; the first of ``named_parameters`` is the name of the test."""
+        own = [a.arg for a in function.args.args[1:]]
+        first = call.args[0] if len(call.args) == 1 else None
+        is_row = isinstance(first, (ast.Tuple, ast.Dict)) or last_part(getattr(first, "func", ast.Pass())) == "dict"
+        rows = call.args if first is None or is_row else self.turns(first)
+        for row in rows:
+            if isinstance(row, ast.Dict):
+                yield from (v for k, v in zip(row.keys, row.values, strict=True) if getattr(k, "value", None) == name)
+            elif isinstance(row, ast.Call) and last_part(row.func) == "dict":
+                yield from (k.value for k in row.keywords if k.arg == name)
+            elif name in own:
+                alone = len(own) == 1 and not isinstance(row, (ast.Tuple, ast.List))
+                yield from self._along([row], [] if alone else [own.index(name) + skip])
 
     def _passed(self, function: _Function, arguments: ast.arguments, argument: ast.arg) -> Iterator[Part]:
         """What calls in the file give a parameter."""
@@ -339,6 +429,23 @@ def _under(node: ast.Dict, key: ast.expr | None) -> list[ast.expr]:
     if not isinstance(key, ast.Constant) or not all(isinstance(k, ast.Constant) for k in node.keys):
         return node.values
     return [v for k, v in zip(node.keys, node.values, strict=True) if isinstance(k, ast.Constant) and k.value == key.value]
+
+
+def _pairs(node: Part) -> Iterator[ast.expr]:
+    """Key and value of each item of a dictionary, as tuples."""
+    if isinstance(node, ast.Dict):
+        yield from (ast.Tuple([k, v]) for k, v in zip(node.keys, node.values, strict=True) if k is not None)
+
+
+def _given_by(method: str, call: ast.Call) -> Iterator[tuple[ast.expr | None, ast.expr]]:
+    """Key and value that a method puts into a container; no key where there is none."""
+    if method in ("append", "add"):
+        yield from ((None, value) for value in call.args)
+    elif method in ("extend", "update"):
+        yield from ((None, value) for given in call.args if isinstance(given, (ast.List, ast.Tuple)) for value in given.elts)
+        yield from ((ast.Constant(k.arg), k.value) for k in call.keywords if k.arg)
+    elif method == "setdefault" and len(call.args) == 2:
+        yield call.args[0], call.args[1]
 
 
 def _read(node: ast.expr) -> tuple[ast.expr | None, str]:

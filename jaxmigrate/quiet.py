@@ -34,7 +34,7 @@ _CHAIN = re.compile(r"[^\W\d]\w*(?:\s*\.\s*[^\W\d]\w*)*")
 _TYPE_COMMENT = re.compile(r"#[ \t]*type:[ \t]*(?!ignore\b)([^\r\n]*)")
 _COOKIE = re.compile(rb"[^\n]*\n?[^\n]*coding[:=]")
 _ROUNDS = 10
-_LOADERS = ("import_module", "__import__", "modules", "multiple", "resolve_name")
+_LOADERS = ("import_module", "__import__", "modules", "multiple", "resolve_name", "importorskip", "run_module")
 """What reaches a module by its path."""
 _RUNNERS = frozenset({"eval", "exec", "compile"})
 _RUNNING_MODULES = frozenset({"timeit", "builtins"})
@@ -340,7 +340,7 @@ class _Seen:
         self.keywords.update(k.arg for k in node.keywords if k.arg)
         if node.args:
             self._called(node, node.args[0], 1)
-        if node.args:
+        if node.args or any(k.arg in ("stmt", "source") for k in node.keywords):
             self.code.append(_chain(node.func)[0])
         if len(node.args) > 1 and isinstance(name := node.args[1], ast.Constant) and isinstance(name.value, str):
             base, rest = _chain(node.args[0])  # getattr(jax, "name")
@@ -487,6 +487,8 @@ class _Judge:
         if may_load and any(_root(text.replace(":", ".")) in roots for text in self.seen.strings):
             return True
         if any(map(self._may_run, self.seen.code)):
+            return True
+        if "-c" in self.seen.strings and any(root in text for text in self.seen.strings for root in roots):
             return True
         if any(_root(q) in roots for name in self.seen.asked_in_turn for q in self.meanings.get(name, ())):
             return True

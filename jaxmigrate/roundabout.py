@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import itertools
 import re
 import textwrap
@@ -24,6 +25,7 @@ MODULES = "sys.modules"
 _BUILTIN = ("eval", "exec", "compile")
 _RUN = (*(f"builtins.{name}" for name in _BUILTIN), "timeit.timeit", "timeit.repeat", "timeit.Timer")
 """Callees that run a string."""
+_WORD, _KEYWORD = re.compile(r"\w+"), re.compile(r"(\w+)\s*=")
 _FILLING = "GAP_OF_A_STRING"
 
 
@@ -126,15 +128,26 @@ def _uses(source: Source, loader: ast.expr) -> Iterator[ast.Name]:
 
 def in_code(source: Source) -> Iterator[Mention]:
     """Names in strings that are run: ``eval("jax.f(x)")``; what they do not import themselves comes from around them."""
-    for call in _running(source):
-        text = call.args[0]
-        yield from (Mention(text, name) for name in named_in(source, literal(source.value_of(text)), source.scope(text)))
+    for place, code in (*_running(source), *_given_to_python(source)):
+        yield from (Mention(place, name) for name in named_in(source, code, source.scope(place)))
+
+
+def _given_to_python(source: Source) -> Iterator[tuple[ast.expr, str]]:
+    """What another Python is given to run: ``[sys.executable, "-c", "import jax"]``."""
+    for option in (text for text in source.strings if text.value == "-c"):
+        around = source.parent(option)
+        if isinstance(around, (ast.List, ast.Tuple)) and option is not around.elts[-1]:
+            code = around.elts[around.elts.index(option) + 1]
+            yield code, literal(source.value_of(code))
 
 
 def in_doctests(source: Source) -> Iterator[tuple[Mention, int]]:
     """Names in the examples of docstrings, each once in each, and the line of the first."""
     for text in source.strings if b">>> " in source.utf8 else ():
         if not isinstance(source.parent(text), ast.Expr) or not isinstance(text.value, str) or ">>> " not in text.value:
+            continue
+        history, given = source.facts.history, _KEYWORD.findall(text.value)
+        if history.names_gone.isdisjoint(_WORD.findall(text.value)) and history.parameters_gone.isdisjoint(given):
             continue
         found = examples(text.value)
         for name in named_in(source, "\n".join(example.code for example in found), source.scope_root):
@@ -143,13 +156,18 @@ def in_doctests(source: Source) -> Iterator[tuple[Mention, int]]:
             yield Mention(text, name), source.original_line(text) + number
 
 
-def _running(source: Source) -> Iterator[ast.Call]:
-    """The calls that run a string."""
+def _running(source: Source) -> Iterator[tuple[ast.expr, str]]:
+    """Strings that are run, and the code; of what is timed with what sets it up."""
     builtin = (n for name in _BUILTIN for n in source.by_id.get(name, ()) if not source.lookup(name, source.scope(n))[0])
     for callee in (*builtin, *source.names(*_RUN)):
         call = source.parent(callee)
-        if isinstance(call, ast.Call) and call.func is callee and call.args:
-            yield call
+        if not isinstance(call, ast.Call) or call.func is not callee:
+            continue
+        is_timed = (source.resolve(callee) or "").startswith("timeit.")
+        given = [*call.args[: 2 if is_timed else 1], *(k.value for k in call.keywords if k.arg in ("stmt", "setup", "source"))]
+        code = "\n".join(textwrap.dedent(literal(source.value_of(text))) for text in reversed(given))
+        if given:
+            yield given[0], code
 
 
 def named_in(source: Source, code: str, scope: Scope) -> list[str]:
@@ -193,13 +211,17 @@ def _longest(names: set[str]) -> set[str]:
     return {name for name in names if not any(other.startswith(f"{name}.") for other in names)}
 
 
+PARTIALS = ("functools.partial", "functools.partialmethod", "toolz.curry", "cytoolz.curry", "toolz.partial")
+"""What makes a function of another one and some of its arguments."""
+
+
 def handed_on(source: Source, node: ast.expr) -> Iterator[ast.Call]:
     """The calls of a function through partials and transformations: ``jit(f)(x, key=1)``, and ``g(key=1)`` of a partial `g`."""
     parent = source.parent(node)
     if not isinstance(parent, ast.Call) or parent.args[:1] != [node] or parent.func is node:
         return
     callee = source.resolve(parent.func)
-    if callee != "functools.partial" and callee not in source.facts.transforms:
+    if callee not in PARTIALS and callee not in source.facts.transforms:
         return
     yield from source.callers(parent)[0]
     yield from handed_on(source, parent)
@@ -245,6 +267,10 @@ def carries(source: Source) -> bool:
         if is_ours and isinstance(binding.statement and source.parent(binding.statement), ast.ClassDef):
             return True
     if any(b.kind == "import" and b.name in several and _is_ours(source, b.qualified) for b in source.bindings()):
+        return True
+    if any(
+        isinstance(t.value, str) and _is_ours(source, t.value) and isinstance(source.parent(t), ast.Call) for t in source.strings
+    ):
         return True
     modules = (uses for qualified, uses in source.meanings().items() if history.is_module(qualified))
     return any(not isinstance(source.parent(node), ast.Attribute) for uses in modules for node, _ in uses)
@@ -312,6 +338,7 @@ def _spelled(text: ast.expr, owner: str, call: ast.Call) -> Iterator[Mention]:
 GAP = "\0"
 """Stands for what a string is given while the program runs."""
 _FORMAT = re.compile(r"%[-#0 +]*[\d.]*[a-zA-Z]")
+_OF_STRINGS = ("format", "join", "strip", "lstrip", "rstrip")
 _BRACES = re.compile(r"\{[^{}]*\}")
 
 
@@ -325,8 +352,12 @@ def literal(node: ast.expr) -> str:
         return literal(node.left) + literal(node.right)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant):
         return _FORMAT.sub(GAP, literal(node.left))
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
-        return _BRACES.sub(GAP, literal(node.func.value))
+    if isinstance(node, ast.Call) and last_part(node.func) == "dedent" and node.args:
+        return textwrap.dedent(literal(node.args[0]))
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and (method := node.func.attr) in _OF_STRINGS:
+        text = literal(node.func.value)
+        pieces = _elements(node.args[0]) if method == "join" and node.args else []
+        return _BRACES.sub(GAP, text) if method == "format" else text.join(map(literal, pieces)) if method == "join" else text
     return GAP
 
 
@@ -337,6 +368,7 @@ def by_key(source: Source, outcomes: Outcomes) -> Iterator[Mention]:
             for place, owner, name in _looked_up(source, text, text.value):
                 if all(map(str.isidentifier, name.split("."))):
                     yield from (Mention(place, f"{m}.{name}", m) for m in sorted(outcomes.meanings(owner)) if _is_ours(source, m))
+    yield from _step_by_step(source, outcomes)
     for callee in source.by_attribute.get("multiple", ()):
         call = source.parent(callee)
         if isinstance(call, ast.Call) and call.func is callee and call.args and last_part(callee.value) == "patch":
@@ -345,6 +377,27 @@ def by_key(source: Source, outcomes: Outcomes) -> Iterator[Mention]:
             names = [k for k in call.keywords if k.arg not in (None, "create", "spec", "spec_set", "autospec", "new_callable")]
             is_certain = not any(k.arg == "create" for k in call.keywords)
             yield from (Mention(k.value, f"{m}.{k.arg}", m) for m in named for k in names if is_certain and _is_ours(source, m))
+
+
+def _step_by_step(source: Source, outcomes: Outcomes) -> Iterator[Mention]:
+    """``functools.reduce(getattr, "a.b".split("."), module)``."""
+    for callee in source.names("functools.reduce"):
+        call = source.parent(callee)
+        if isinstance(call, ast.Call) and len(call.args) == 3 and last_part(call.args[0]) == "getattr":
+            path, owner = call.args[1:]
+            words = path.func if isinstance(path, ast.Call) else path
+            is_split = isinstance(words, ast.Attribute) and words.attr == "split"
+            text = (
+                literal(words.value)
+                if is_split and isinstance(words, ast.Attribute)
+                else ".".join(map(literal, _elements(words)))
+            )
+            if all(map(str.isidentifier, text.split("."))):
+                yield from (Mention(call, f"{m}.{text}", m) for m in sorted(outcomes.meanings(owner)) if _is_ours(source, m))
+
+
+def _elements(node: ast.expr) -> list[ast.expr]:
+    return node.elts if isinstance(node, (ast.List, ast.Tuple)) else []
 
 
 def _looked_up(source: Source, text: ast.Constant, name: str) -> Iterator[tuple[ast.expr, ast.expr, str]]:
@@ -389,6 +442,7 @@ def _listed(block: list[ast.stmt] | ast.expr) -> list[ast.AST]:
     return [*block] if isinstance(block, list) else [block]
 
 
+@functools.lru_cache(maxsize=1)
 def replaced(source: Source) -> dict[str, str]:
     """Names of the library to which the project gives something that is not of the library, and where."""
     found = dict.fromkeys(source.index.replaced, "another module of the project")
@@ -409,7 +463,7 @@ def replaced(source: Source) -> dict[str, str]:
 def doubled(source: Source) -> dict[str, str]:
     """Names of the library that a test double stands in for, by ``mock.patch``, and where."""
     found: dict[str, str] = {}
-    for text in source.strings:
+    for text in source.strings if b"patch" in source.utf8 else ():
         call = source.parent(text)
         by_path = isinstance(call, ast.Call) and call.args[:1] == [text] and leaf(source, call.func) == "patch"
         owner = None if by_path else patched_of(source, text)

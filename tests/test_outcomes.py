@@ -45,6 +45,19 @@ LEFT_ALONE = {
     "double_of_another_object": "mock.patch.multiple(x, tree_map=f)\nmock.patch.object(target=x, attribute='tree_map')\n",
     "code_with_a_gap_in_a_name": "exec(f'jax.tree_{x}(y)')\neval('jax.tree_%s' % x)\neval('jnp.' + x)\n",
     "string_that_is_not_run": "print(f'jax.tree_map({x})')\n",
+    "value_of_another_key": "mods = {}\nmods['np'] = onp\nmods['jax'] = jnp\nmods['np'].product(x)\n",
+    "value_of_another_container": "mods = []\nmods.append(jnp)\nothers = []\n[m.product for m in others]\n",
+    "keys_that_are_no_values": "for mod in {'a': jnp}:\n    mod.product(x)\n",
+    "values_that_are_no_names": "for op in {'a': 'product'}:\n    getattr(jnp, op)\n",
+    "other_argument_of_a_row": "@parameterized.parameters((jnp, onp))\ndef test(self, a, b):\n    b.product(x)\n",
+    "name_of_a_case": "@parameterized.named_parameters(('product', 'sum'))\ndef test(self, op):\n    getattr(jnp, op)\n",
+    "attribute_of_another_name": "a.np = jnp\nb.np.product(x)\n",
+    "other_field": "R = namedtuple('R', 'a b')\nfor r in [R('product', 'sum')]:\n    getattr(jnp, r.b)\n",
+    "code_for_another_program": "run(['bash', '-c', 'echo jax.numpy.product'])\nrun(['-c'])\n",
+    "time_of_something_else": "timeit.timeit(stmt='jnp.product(x)')\n",
+    "keyword_of_the_wrapper_itself": "def f(x, a_min=0, **kw):\n    return jnp.clip(x, **kw)\nf(x, a_min=0)\n",
+    "keyword_of_another_wrapper": "def f(x, **kw):\n    return onp.clip(x, **kw) + jnp.clip(x)\nf(x, a_min=0)\n",
+    "attributes_step_by_step": "functools.reduce(getattr, ['numpy', 'prod'], jax)\nfunctools.reduce(f, ['product'], jnp)\n",
     "lazy_module_that_has_it": "np = LazyLoader('np', globals(), 'jax.numpy')\nnp.prod(x)\nlazy('jax.numpy.product is gone')\n",
     "question_with_another_way": "f = vars(jnp).get('product', mine)\n",
     "question_for_what_is_there": "'prod' in dir(jnp)\nvars(jnp).get('prod')\n'product' in dir(x)\nx.get('product')\n",
@@ -116,6 +129,27 @@ REACHED = {
     "patched_by_keywords": "mock.patch.object(target=jnp, attribute='product')\n",
     "patched_together": "mock.patch.multiple(jnp, product=f)\n",
     "patched_together_by_path": "mock.patch.multiple('jax.numpy', product=f)\n",
+    "appended": "mods = []\nmods.append(jnp)\nfor m in mods:\n    m.product(x)\n",
+    "put_under_a_key": "mods = {}\nmods['jax'] = jnp\nmods[b].product(x)\n",
+    "put_by_a_method": "mods = {}\nmods.update(jax=jnp)\nmods[b].product(x)\n",
+    "attribute_of_a_name": "a.np = jnp\na.np.product(x)\n",
+    "context_variable": "xp = contextvars.ContextVar('xp', default=jnp)\nxp.get().product(x)\n",
+    "imported_or_skipped": "np = pytest.importorskip('jax.numpy')\ndef test():\n    np.product(x)\n",
+    "loaded_and_asked": "m = importlib.import_module('jax.numpy')\nf = getattr(m, 'product')\n",
+    "rows": "@parameterized.parameters((jnp, 1), (onp, 2))\ndef test(self, xp, n):\n    xp.product(x)\n",
+    "rows_with_names": "@parameterized.named_parameters(('a', jnp), ('b', onp))\ndef test(self, xp):\n    xp.product(x)\n",
+    "rows_by_name": "@parameterized.named_parameters(dict(testcase_name='a', op='product'))\ndef test(self, op):\n    getattr(jnp, op)\n",
+    "row_that_is_one": "@parameterized.parameters('product', 'sum')\ndef test(self, op):\n    getattr(jnp, op)\n",
+    "product_of_rows": "@parameterized.product(xp=[jnp, onp], n=[1])\ndef test(self, xp, n):\n    xp.product(x)\n",
+    "keys": "for op in {'product': 1, 'sum': 2}:\n    getattr(jnp, op)\n",
+    "keys_of_items": "OPS = {'product': 1}\nfor op, n in OPS.items():\n    getattr(jnp, op)\n",
+    "records": "R = namedtuple('R', 'name n')\ndef rec(name, n): return R(name, n)\nfor r in [rec('product', 1)]:\n    getattr(jnp, r.name)\n",
+    "step_by_step": "functools.reduce(getattr, 'numpy.product'.split('.'), jax)\n",
+    "code_for_another_python": "subprocess.run([sys.executable, '-c', 'import jax.numpy as np; np.product(x)'])\n",
+    "code_that_is_dedented": "exec(textwrap.dedent('    jnp.product(x)'))\n",
+    "code_in_lines": "exec('\\n'.join(['x = 1', 'jnp.product(x)']))\n",
+    "code_by_keyword": "compile(source='jnp.product(x)', filename='', mode='exec')\n",
+    "code_with_what_sets_it_up": "import timeit\ntimeit.timeit('np.product(x)', setup='import jax.numpy as np')\n",
     "loaded_when_it_is_used": "np = LazyLoader('np', globals(), 'jax.numpy')\nnp.product(x)\n",
     "loaded_by_lazy_loader": "import lazy_loader\nnp = lazy_loader.load('jax.numpy')\nnp.product(x)\n",
     "loaded_already": "import sys\nsys.modules.get('jax.numpy').product(x)\n",
@@ -161,6 +195,9 @@ def test_a_family_of_names_that_is_gone(name: str) -> None:
         pytest.param("def f(x, xp=jnp):\n    return xp.clip(x, a_min=0)\n", id="of-a-module-by-default"),
         pytest.param("class B:\n    clip = staticmethod(jnp.clip)\nB.clip(x, a_min=0)\n", id="of-a-member"),
         pytest.param("{'clip': jnp.clip}[k](x, a_min=0)\n", id="of-a-function-in-a-table"),
+        pytest.param("def f(x, **kw):\n    return jnp.clip(x, **kw)\nf(x, a_min=0)\n", id="of-a-wrapper"),
+        pytest.param("class A:\n    clip = functools.partialmethod(jnp.clip, a_min=0)\n", id="of-a-partial-method"),
+        pytest.param("import toolz\nf = toolz.curry(jnp.clip, a_min=0)\n", id="of-a-curried-function"),
     ],
 )
 def test_keywords_that_are_gone(source: str) -> None:
@@ -194,6 +231,11 @@ def test_keywords_that_a_dictionary_gets_later(source: str) -> None:
 )
 def test_keys_that_say_nothing(source: str) -> None:
     assert not said(HEAD + source)
+
+
+def test_a_key_that_is_put_under_a_condition_is_a_quiet_word() -> None:
+    source = "opts = {}\nif v is not None:\n    opts['a_min'] = v\njnp.clip(x, **opts)\n"
+    assert [f.severity for f in said(HEAD + source)] == [Severity.LOW]
 
 
 def test_keywords_through_stars_of_the_project() -> None:
