@@ -133,8 +133,8 @@ class _Look:
     def _at_build_file(self, number: int, path: str, kind: str, data: bytes) -> None:
         if has_trace(data):
             self.pins.append(path)
-        if path in self._named and path.endswith(".ipynb"):
-            self.hits.append((number, Hit(path, kind, 0)))
+        if path.endswith(".ipynb") and (path in self._named or b"import jax" in data or b"from jax" in data):
+            self.hits.append((number, Hit(path, kind, 0)))  # what is not read is told
 
     def _at_named(self, number: int, path: str, data: bytes) -> None:
         self._traced(number, path, PYTHON, data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -267,6 +268,14 @@ def test_a_named_notebook_says_that_its_code_is_not_read(tmp_path: Path) -> None
     assert "skipped: is a notebook: only the pip lines in it are looked at" in output
     assert "jax==0.3.14 keeps JAX" in output
     assert status == 1
+
+
+@pytest.mark.parametrize(("line", "is_told"), [("import jax.numpy as jnp", True), ("import ajax", False)])
+def test_a_tree_with_a_notebook_that_uses_jax_does_not_count_as_done(line: str, is_told: bool, tmp_path: Path) -> None:
+    (tmp_path / "a.ipynb").write_text(json.dumps({"cells": [{"cell_type": "code", "source": [line]}]}))
+    output, status = run(tmp_path)
+    assert ("a.ipynb: skipped: is a notebook: only the pip lines in it are looked at" in output) is is_told
+    assert status == 0
 
 
 def test_binary_and_broken_files_are_no_requirements(tmp_path: Path) -> None:
