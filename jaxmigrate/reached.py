@@ -33,6 +33,7 @@ Narrowing = tuple[str, Releases]
 """What keeps releases away, and those that come all the same."""
 
 _BROAD = {"Exception", "BaseException"}
+_OF_IMPORT = {"ImportError", "ModuleNotFoundError"}
 _FALLBACK = "it is the fallback of a try whose first choice is current"
 _REPLACED = "the except clause already has the successor"
 _BY_VERSION = "the code around it chooses by jax's version"
@@ -120,7 +121,7 @@ def _by_try(source: Source, statement: ast.Try, child: ast.AST, node: ast.AST) -
         for handler in statement.handlers:
             if _is_uncallable(source, node) and not catches(handler, {"TypeError", *_BROAD}):
                 continue  # the name is there, but calling or indexing it raises something else
-            if catches_absence(handler) and _replaces(source, statement, handler):
+            if catches(handler, _errors(source, statement, node)) and _replaces(source, statement, handler):
                 yield _REPLACED, frozenset()
 
 
@@ -130,16 +131,49 @@ def _is_uncallable(source: Source, node: ast.AST) -> bool:
     return isinstance(attribute, ast.Attribute) and attribute.attr in source.facts.uncallable
 
 
+def _errors(source: Source, statement: ast.Try, node: ast.AST) -> set[str]:
+    """What is raised in the block of a ``try`` where the old name at `node` is missing."""
+    if isinstance(node, (ast.alias, ast.Import, ast.ImportFrom)):
+        return {*_OF_IMPORT, *_BROAD}
+    root = node
+    while isinstance(root, (ast.Call, ast.Attribute, ast.Subscript)):
+        root = root.func if isinstance(root, ast.Call) else root.value
+    bindings = source.lookup_at(root)[0] if isinstance(root, ast.Name) else []
+    imported = any(b.statement is not None and statement in source.ancestors(b.statement) for b in bindings)
+    return {"AttributeError", "NameError", *_BROAD, *(_OF_IMPORT if imported else ())}
+
+
 def _fallback(source: Source, statement: ast.Try, handler: ast.ExceptHandler) -> Narrowing:
     """Who comes to an except clause: the releases without what is tried, if that alone can make it fail."""
+    if catches(handler, _BROAD) and _calls_others(source, statement.body):
+        return "", source.releases
     names = _library_names(source, statement.body)
     by_keyword = catches(handler, {"TypeError"}) and bool(
         _called_with_keywords(statement.body) & _called_with_keywords(handler.body)
     )
-    by_name = catches_absence(handler) and (_only_imports_ours(source, statement.body) or _may_be_missing(source, names))
+    by_name = catches(handler, _errors_of_body(statement.body)) and (
+        _only_imports_ours(source, statement.body) or _may_be_missing(source, names)
+    )
     if not names or not (by_keyword or by_name) or _holds_dead_member(source, statement.body):
         return "", source.releases
     return _FALLBACK, frozenset(r for r in source.releases if any(not has(source, name, r) for name in names))
+
+
+def _errors_of_body(body: Sequence[ast.stmt]) -> set[str]:
+    """What is raised where one of the names that statements import or read is missing."""
+    imports = [isinstance(s, (ast.Import, ast.ImportFrom)) for s in body]
+    return {*_BROAD, *(_OF_IMPORT if any(imports) else ()), *(() if all(imports) else ("AttributeError", "NameError"))}
+
+
+def _calls_others(source: Source, body: Sequence[ast.stmt]) -> bool:
+    """Whether statements call anything but the library (and builtins), which may fail for any reason."""
+    callees = (n.func for s in body for n in ast.walk(s) if isinstance(n, ast.Call))
+    names = (n for n in callees if isinstance(n, (ast.Name, ast.Attribute)))
+    return any(not _library_names(source, [ast.Expr(n)]) and _is_bound(source, n) for n in names)
+
+
+def _is_bound(source: Source, callee: ast.Name | ast.Attribute) -> bool:
+    return not isinstance(callee, ast.Name) or bool(source.lookup(callee.id, source.scope(callee))[0])
 
 
 def _only_imports_ours(source: Source, body: Sequence[ast.stmt]) -> bool:
