@@ -335,11 +335,16 @@ class _Run:
         if all(isinstance(c, api.KeepBlock) for c in proposal.changes):
             return ""  # a dropped branch takes its comments along
         lost: list[str] = []
+        moves = all(isinstance(c, MoveImport) for c in proposal.changes)
         new = "".join(s.text for s in splices)
         for splice in splices:
             if b"#" in source.utf8[splice.start : splice.end]:
                 for offset, text in source.comments.items():
-                    if splice.start <= offset < splice.end and text.lstrip("# ") not in new:
+                    if (
+                        splice.start <= offset < splice.end
+                        and text.lstrip("# ") not in new
+                        and not (moves and PRAGMA.match(text))
+                    ):
                         lost.append(text)
         return "; ".join(lost)
 

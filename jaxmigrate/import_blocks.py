@@ -31,8 +31,24 @@ class Arrival:
     """An offset of the file as it was."""
 
     def arranged(self, newline: str) -> list[Splice]:
-        """The edits that join imports, or else those that sort them."""
-        return [*self._joined(newline)] or [*self._rehomed(newline)] or [*self._sorted(newline)]
+        """The edits of the first step that finds something to do."""
+        steps = (self._unguarded, self._joined, self._rehomed, self._sorted)
+        return next((found for step in steps if (found := [*step(newline)])), [])
+
+    def _unguarded(self, newline: str) -> Iterator[Splice]:
+        """A ``try`` of which both arms import the very same now is that import."""
+        for node in dict.fromkeys(self.source.parent(s) for s in self.source.imports) if self.modules else ():
+            if not isinstance(node, ast.Try) or len(node.handlers) != 1 or node.orelse or node.finalbody:
+                continue
+            arms = [node.body, node.handlers[0].body]
+            first, other = arms[0][0], arms[1][0]
+            same = all(len(arm) == 1 for arm in arms) and ast.dump(first) == ast.dump(other)
+            if same and isinstance(first, ast.ImportFrom) and first.module in self.modules and not self._has_comments(node):
+                yield Splice(*self.source.span(node), self.source.segment(first))
+
+    def _has_comments(self, node: ast.stmt) -> bool:
+        begin, end = _lines(self.source, node)
+        return any(begin <= offset < end for offset in self.source.comments)
 
     def _joined(self, newline: str) -> Iterator[Splice]:
         single = _has_a_line_for_each(self.original)

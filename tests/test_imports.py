@@ -169,6 +169,11 @@ ORDER = {
         "import numpy\nimport ray\nfrom jax.numpy import DeviceArray, zeros\nf(DeviceArray, zeros)\n",
         "import jax\nimport numpy\nimport ray\nfrom jax.numpy import zeros\nf(jax.Array, zeros)\n",
     ),
+    "a_try_of_which_both_arms_became_the_same": (
+        "try:\n    from jax.numpy import DeviceArray\nexcept ImportError:\n    from jax.interpreters.xla import DeviceArray\n"
+        "isinstance(x, DeviceArray)\n",
+        "from jax import Array as DeviceArray\nisinstance(x, DeviceArray)\n",
+    ),
     "a_section_of_its_own": (
         "import jax\n\nimport mine\n\nf = jax.partial(mine)\n",
         "import functools\n\nimport mine\n\nf = functools.partial(mine)\n",
