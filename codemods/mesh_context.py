@@ -51,7 +51,7 @@ def with_mesh(site: FileSite) -> Iterator[Report]:
     source = site.source
     if not uses_jax(source):
         return
-    for statement in (node for node in ast.walk(source.tree) if isinstance(node, ast.With)):
+    for statement in source.withs:
         for item in statement.items:
             if _mesh.is_mesh(source, item.context_expr):
                 yield _entered(site, statement, item)

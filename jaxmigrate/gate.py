@@ -12,7 +12,7 @@ from importlib import import_module
 GROUP = "jaxmigrate.codemods"
 BUILTIN = "jaxmigrate_codemods"
 _IDENTIFIER = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
-_INSIDE = re.compile(rb"(?<=[^A-Za-z0-9_])[A-Za-z_][A-Za-z0-9_]*(?=[^A-Za-z0-9_])")
+_WHOLE = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*(?=[^A-Za-z0-9_])")
 _BLANKED = bytes(byte if chr(byte).isidentifier() or chr(byte).isdigit() else 32 for byte in range(128)) + b" " * 128
 """What leaves of ASCII the characters of identifiers."""
 
@@ -57,10 +57,10 @@ def holds_word(data: bytes, words: Iterable[str]) -> bool:
 
 @functools.lru_cache(maxsize=256)
 def _encoded(words: frozenset[str]) -> tuple[frozenset[bytes], tuple[tuple[frozenset[bytes], bytes], ...]]:
-    """Identifiers, and phrases with the identifiers that are complete in them."""
+    """Identifiers, and phrases with the identifiers that are complete in them: they begin with a word, and may end in one."""
     identifiers = frozenset(w.encode() for w in words if w.isidentifier())
     phrases = (w.encode() for w in words if not w.isidentifier())
-    return identifiers, tuple((frozenset(_INSIDE.findall(phrase)), phrase) for phrase in phrases)
+    return identifiers, tuple((frozenset(_WHOLE.findall(phrase)), phrase) for phrase in phrases)
 
 
 @functools.lru_cache(maxsize=1)

@@ -11,7 +11,7 @@ import contextlib
 import re
 import warnings
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -163,6 +163,7 @@ class Source:
         self.imports: list[ast.Import | ast.ImportFrom] = []
         self.keywords: dict[str, list[ast.keyword]] = {}
         self.stars: list[ast.ImportFrom] = []
+        self.withs: list[ast.With] = []
         self.embedded: list[Embedded] = []
         self._annotations: list[tuple[ast.expr, Scope]] = []
         self._scope_at: dict[ast.AST, Scope] = {}
@@ -182,6 +183,7 @@ class Source:
         """What `values.infer` found, by node and depth of its search."""
         self._references: dict[str, list[tuple[ast.expr, Resolved]]] | None = None
         self._known_dead: dict[str, bool] = {}
+        self._through: dict[str, str] = {}
         self._bound_to: dict[str, set[str]] | None = None
         self._resolved: dict[ast.AST, Resolved | None] = {}
         self._embedded_hosts: set[ast.AST] = set()
@@ -414,6 +416,13 @@ class Source:
         exports = self.index.exports
         if not exports:
             return qualified
+        found = self._through.get(qualified)
+        if found is None:
+            found = self._through[qualified] = self._followed(qualified, exports)
+        return found
+
+    @staticmethod
+    def _followed(qualified: str, exports: Mapping[str, Mapping[str, str]]) -> str:
         parts = qualified.split(".")
         for count in range(len(parts) - 1, 0, -1):
             names = exports.get(".".join(parts[:count]))

@@ -7,6 +7,7 @@ elsewhere the uses are rewritten and the import goes when the last use has gone.
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field, replace
@@ -77,9 +78,7 @@ def _default(move: Move) -> str:
 
 def collect(source: Source, codemods: list[Codemod], settings: Settings, touched: set[str]) -> Iterator[Proposal]:
     """All proposals of the rename tables of `codemods`; `touched` are names of which this run already replaced uses."""
-    moves: dict[str, tuple[Codemod, Move]] = {}
-    for codemod in codemods:
-        moves |= codemod.moves_at(settings.target)
+    moves = _moves_of(tuple(c for c in codemods if c.moves), settings.target)
     if not moves:
         return
     uses = list(_uses(source, moves, settings))
@@ -93,6 +92,14 @@ def collect(source: Source, codemods: list[Codemod], settings: Settings, touched
             plain.append(use)
     yield from _renamed(source, plain, {u.node for u in plain if u.found.binding in staying.get(u.node, ())})
     yield from _strings(source, moves, settings)
+
+
+@functools.lru_cache(maxsize=8)
+def _moves_of(codemods: tuple[Codemod, ...], target: Version) -> dict[str, tuple[Codemod, Move]]:
+    moves: dict[str, tuple[Codemod, Move]] = {}
+    for codemod in codemods:
+        moves |= codemod.moves_at(target)
+    return moves
 
 
 def _uses(source: Source, moves: dict[str, tuple[Codemod, Move]], settings: Settings) -> Iterator[_Use]:

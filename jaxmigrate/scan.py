@@ -272,6 +272,10 @@ class _Walker:
         for name in node.names:
             scope.outer[name] = "global" if isinstance(node, ast.Global) else "nonlocal"
 
+    def with_(self, node: ast.With, scope: Scope) -> Scope:
+        self.source.withs.append(node)
+        return scope
+
     def handler(self, node: ast.ExceptHandler, scope: Scope) -> Scope:
         if node.name:
             self.bind(scope, node.name, "other", node)
@@ -301,6 +305,7 @@ _SPECIAL: Mapping[type[ast.AST], Callable[..., Scope | None]] = {
     ast.ImportFrom: _Walker.import_from,
     ast.Global: _Walker.outer,
     ast.Nonlocal: _Walker.outer,
+    ast.With: _Walker.with_,
     ast.ExceptHandler: _Walker.handler,
     ast.MatchAs: _Walker.match_name,
     ast.MatchStar: _Walker.match_name,
