@@ -32,7 +32,7 @@ MODULE, OBJECT, ASKED = "/", ":", "*"
 """Marks behind a name of the table: it is a module, an object used like one, or one that some codemod has an eye on."""
 _CHAIN = re.compile(r"[^\W\d]\w*(?:\s*\.\s*[^\W\d]\w*)*")
 _TYPE_COMMENT = re.compile(r"#[ \t]*type:[ \t]*(?!ignore\b)([^\r\n]*)")
-_COOKIE = re.compile(rb"[^\n]*\n?[^\n]*coding[:=]")
+_COOKIE = re.compile(rb"[^\n]*\n?[^\n]*coding[:=](?![ \t]*[uU][tT][fF]-?8)")
 _ROUNDS = 10
 _LOADERS = ("import_module", "__import__", "modules", "multiple", "resolve_name", "importorskip", "run_module")
 """What reaches a module by its path."""
