@@ -14,7 +14,7 @@ from jaxmigrate_codemods._arguments import INTS, TABLE, Rule, Way
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
 
-_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 
 
 @dataclass(frozen=True, slots=True)

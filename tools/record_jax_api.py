@@ -239,10 +239,12 @@ def keywords(recording: Recording, function: str) -> set[str] | None:
 
 
 def _split(parameters: str) -> Iterator[str]:
-    """The parameters of a signature: commas within brackets and quotes separate nothing."""
+    """The parameters of a signature: commas within brackets and quotes separate nothing; a long default is cut short by dots."""
     start = depth = 0
     quote = ""
     for number, sign in enumerate(parameters):
+        if sign == "," and parameters[:number].endswith("..."):
+            quote, depth = "", 0
         if quote or sign in "'\"":
             quote = "" if sign == quote else quote or sign
         elif sign in "([{<":

@@ -223,6 +223,7 @@ def test_the_history_advances_by_one_release() -> None:
     [
         ("f(x, by=1, *, times=2)", {"x", "by", "times"}),
         ("f(x, /, y=',', *args, z=(1, [2, '(']), w=<f at>)", {"y", "z", "w"}),
+        ("f(x, y=Type(varying=frozenset(), u..., z='a long text, and..., w='...', v=(1, ...))", {"x", "y", "z", "w", "v"}),
         ("c()", set()),
         ("f(x, **options)", None),
         ("f", None),

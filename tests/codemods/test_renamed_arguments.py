@@ -79,6 +79,7 @@ def call(before: str, after: str, **kw: Any) -> None:
         ("jnp.where(condition=c, x=a, y=b)", "jnp.where(c, a, b)"),
         ("jnp.where(c, y=b, x=a)", "jnp.where(c, a, b)"),
         ("jnp.quantile(x, 0.5, interpolation=how)", "jnp.quantile(x, 0.5, method=how)"),
+        ("jnp.quantile(x, q, None, None, False, 'linear', True, None)", "jnp.quantile(x, q, None, None, False, 'linear', True)"),
         ("jnp.argsort(x, kind='stable', axis=0)", "jnp.argsort(x, axis=0)"),
         ("jnp.ones(3).argsort(kind='stable')", "jnp.ones(3).argsort()"),
         ("jnp.array(x, dtype, False, 'C')", "jnp.array(x, dtype, copy=False, order='C')"),
