@@ -486,8 +486,7 @@ class _Look:
         """What is reached in a roundabout way, and what to say of the way."""
         source, outcomes = self.source, self.outcomes
         yield from ((mention, "") for mention in roundabout.loaded(source))
-        yield from ((mention, "") for mention in roundabout.by_key(source, outcomes))
-        for mention in roundabout.by_variable(source, outcomes):
+        for mention in (*roundabout.by_key(source, outcomes), *roundabout.by_variable(source, outcomes)):
             if mention.qualified.endswith("*") or self._is_lost(mention):
                 yield mention, ""
         for mention in roundabout.maybe(source, outcomes) if self.carries else ():

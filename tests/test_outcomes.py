@@ -39,6 +39,7 @@ LEFT_ALONE = {
     "name_among_others_that_is_asked_for": "f = getattr(jnp, 'product' if p else 'sum', None)\n",
     "table_of_other_names": "T = {'product': 1}\ngetattr(jnp, T[k])\n",
     "names_in_other_namespaces": "vars(onp)['product']\nglobals()['product']\nx.__dict__['product']\n",
+    "name_that_never_was_in_a_namespace": "vars(jnp)['never_was']\noperator.attrgetter('never_was')(jax)\n",
     "name_set_in_a_namespace": "vars(jnp)['product'] = f\n",
     "attribute_of_another_object": "operator.attrgetter('product')(x)\noperator.itemgetter('product')(jnp)\n",
     "double_that_need_not_be_there": "mock.patch.multiple(jax, tree_map=f, create=True)\n",
