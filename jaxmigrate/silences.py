@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from jaxmigrate import presence
 from jaxmigrate.guards import is_empty, leaves
 from jaxmigrate.imports import imported_name
 from jaxmigrate.model import Severity
@@ -173,11 +174,12 @@ def answers(source: Source, question: ast.expr, answer: str, *, negated: bool = 
     return f"{source.segment(question)} is {when}, and nothing tells that what it guards is switched off"
 
 
-def _asked_for(source: Source, question: ast.expr) -> str:
+def _asked_for(source: Source, test: ast.expr) -> str:
     """The qualified name that a question asks for: ``hasattr(jax, "old")``, ``"jax.old" in sys.modules``."""
-    name = next((str(n.value) for n in ast.walk(question) if isinstance(n, ast.Constant) and isinstance(n.value, str)), "")
-    owner = source.resolve(question.args[0]) if isinstance(question, ast.Call) and len(question.args) > 1 else None
-    return f"{owner}.{name}" if owner else name
+    asked = presence.question(source, test)
+    if asked is not None:
+        return f"{source.resolve(asked.owner)}.{asked.name}"
+    return next((str(n.value) for n in ast.walk(test) if isinstance(n, ast.Constant) and isinstance(n.value, str)), "")
 
 
 def _has_alternative(source: Source, question: ast.expr, absent: bool = False) -> bool:

@@ -117,6 +117,8 @@ def test_an_edit_whose_import_is_still_asked_for_does_not_claim_to_mend_it() -> 
 def test_what_an_older_target_still_has_is_not_said_to_be_missing_always() -> None:
     source = "import jax\nif hasattr(jax, 'tree_map'):\n    jax.tree_map(f, t)\n"
     assert "is always False now" in urgent(source)[0].message
+    [in_namespace] = urgent("import jax\nif 'unitvar' in dir(jax.core):\n    jax.core.unitvar\n")
+    assert "is always False now" in in_namespace.message
     [finding] = [f for f in run(source, target="0.4.13").findings if f.severity is Severity.URGENT]
     assert "is False on JAX 0.12.0.1, and" in finding.message
 
