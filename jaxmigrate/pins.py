@@ -19,6 +19,7 @@ from jaxmigrate.hosts.text import silenced
 from jaxmigrate.model import Applicability, FileResult, Finding, Outcome, Position, Settings, Splice, Status, Version
 
 _CLAUSE = rb"(?:===|==|>=|<=|~=|!=|<|>|\^|~|=)\s*v?[0-9][0-9A-Za-z.*+!_-]*"
+_RELEASE = rb"[0-9]+(?:\.[0-9]+)+"
 _SPEC = re.compile(rb"(===|==|>=|<=|~=|!=|<|>|\^|~|=)?\s*v?([0-9]+(?:\.[0-9]+)*)(\.\*)?([0-9A-Za-z.+!_-]*)")
 _LISTS = (".txt", ".in", ".cfg", ".toml", ".py", ".yml", ".yaml", "Pipfile")
 """How files are called in which a name in capitals is a distribution and no variable."""
@@ -210,17 +211,34 @@ def _in_line(name: str, line: bytes, packages: Sequence[str], has_keys: bool) ->
         lower = match[1].islower() or (not of_conda and name.endswith(_LISTS))
         if lower and not (of_conda and not _may_be_of_conda(name, line)) and not _is_prose(name, line[: match.start()]):
             yield _pin(line, match, match.span(2))
-    names = _alternatives(packages)
-    if name.endswith(_TABLES) and has_keys:  # jax = "^0.4.1", jax = {version = ">=0.4"}
-        table = rb"^\s*[\"']?(" + names + rb")[\"']?\s*=\s*(?:\{[^}\n]*\bversion\s*=\s*)?[\"']([^\"'\n]+)[\"']"
-        yield from (_pin(line, match, match.span(2), bare="^") for match in re.finditer(table, line))
+    names = rb"(?:" + _alternatives(packages) + rb")"
+    if name.endswith(_TABLES) and has_keys:
+        yield from _by_key(line, names)
     if name.endswith(_YAML):  # - jax 0.4.1
         exact = re.match(rb"\s*-\s+[\"']?(?:[\w-]+::)?(" + names + rb")\s+([0-9][\w.*]*)", line)
         yield from (_pin(line, match, match.span(2), bare="==") for match in (exact,) if match)
     if name.endswith(".py"):  # a line of a text of many
         whole = re.match(rb"\s*" + _named(packages) + rb"(" + _CLAUSE + rb")\s*(?:;.*)?$", line)
         yield from (_pin(line, match, match.span(2)) for match in (whole,) if match and match[2].count(b".") > 1)
-    wheel = rb"\b(" + names + rb")-([0-9]+(?:\.[0-9]+)+)[0-9A-Za-z.+_]*-[\w.]+-[\w.]+-[\w.]+\.whl"
+    yield from _by_address(line, names)
+
+
+def _by_key(line: bytes, names: bytes) -> Iterator[Pin]:
+    """``jax = "^0.4.1"``, ``jax = {version = ">=0.4"}`` and ``jax = {git = "..", tag = "jax-v0.4.1"}``."""
+    key = rb"^\s*[\"']?(" + names + rb")[\"']?\s*=\s*"
+    for match in re.finditer(key + rb"(?:\{[^}\n]*\bversion\s*=\s*)?[\"']([^\"'\n]+)[\"']", line):
+        yield _pin(line, match, match.span(2), bare="^")
+    tag = rb"\{[^}\n]*\b(?:tag|rev)\s*=\s*[\"'](?:" + names + rb"-)?v?(" + _RELEASE + rb")[\"']"
+    for match in re.finditer(key + tag, line):
+        yield _pin(line, match, match.span(2), bare="==")
+
+
+def _by_address(line: bytes, names: bytes) -> Iterator[Pin]:
+    """``git+https://github.com/google/jax.git@jax-v0.3.25``, archives of a tag, and wheels."""
+    at = rb"(?:@|/archive/(?:refs/tags/)?)(?:(" + names + rb")-)?v?(" + _RELEASE + rb")(?=[\s\"'#;]|\.(?:tar|zip)|$)"
+    for match in re.finditer(rb"/(" + names + rb")(?:\.git)?" + at, line):
+        yield _pin(line, match, match.span(3), bare="==", package=(match[2] or match[1]).decode())
+    wheel = rb"\b(" + names + rb")-(" + _RELEASE + rb")[0-9A-Za-z.+_]*-[\w.]+-[\w.]+-[\w.]+\.whl"
     yield from (_pin(line, match, match.span(2), bare="==") for match in re.finditer(wheel, line))
 
 

@@ -33,6 +33,18 @@ def found(name: str, text: str) -> list[tuple[str, str]]:
         pytest.param("requirements.txt", "chex  # jax<0.2\n# jax<0.1\n", [], id="comments"),
         pytest.param("requirements.txt", "jaxopt==0.1\nflax-jax==1\nmy.jax==2\njaxtyping<3\n", [], id="other-packages"),
         pytest.param("requirements.txt", "jax\njax @ git+https://x/jax\n", [], id="no-version"),
+        pytest.param("requirements.txt", "jax @ git+https://x/jax.git@jax-v0.3.25\n", [("jax", "0.3.25")], id="tag"),
+        pytest.param("requirements.txt", "-e git+https://x/jax@jaxlib-v0.3.2#egg=x\n", [("jaxlib", "0.3.2")], id="tag-of-jaxlib"),
+        pytest.param(
+            "requirements.txt", "https://x/jax/archive/refs/tags/jax-v0.3.25.tar.gz\n", [("jax", "0.3.25")], id="archive"
+        ),
+        pytest.param(
+            "requirements.txt", "git+https://x/jax@main\ngit+https://x/jax@1.2ab\ngit+https://x/ajax@v0.1.2\n", [], id="no-tag"
+        ),
+        pytest.param(
+            "pyproject.toml", 'jax = {git = "https://x/jax", tag = "jax-v0.3.5"}\n', [("jax", "0.3.5")], id="poetry-git"
+        ),
+        pytest.param("pyproject.toml", 'jax = {git = "https://x/jax", rev = "abc0.1"}\n', [], id="poetry-git-by-commit"),
         pytest.param("setup.py", "install_requires=['jax>=0.3.4', \"jaxlib<0.4\"]\n", [("jax", ">=0.3.4"), ("jaxlib", "<0.4")]),
         pytest.param("setup.py", "if jax>=0.4: pass\njax = 0.3\n", [], id="code-is-no-requirement"),
         pytest.param("pyproject.toml", '  "jax>=0.4.16,<0.5",\n', [("jax", ">=0.4.16,<0.5")], id="pep-621"),
