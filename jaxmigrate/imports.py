@@ -109,6 +109,8 @@ class Speller:
             NameError_: the name needed is taken by something else there.
         """
         visible = self.source.visible(qualified, at)
+        if visible and "." in visible and self._is_left_out(qualified):
+            visible = None
         if visible and visible.count(".") < 2:
             return visible
         if spelled := self._from_sibling(qualified, at):
@@ -169,7 +171,10 @@ class Speller:
     def _candidates(self, qualified: str, at: ast.AST) -> Iterator[tuple[str, str, str]]:
         facts, root = self.source.facts, qualified.partition(".")[0]
         module, _, leaf = qualified.rpartition(".")
-        if facts.is_attribute_path(root, module):
+        if self._is_left_out(qualified):
+            yield leaf, qualified, f"from {module} import {leaf}"
+            yield qualified, qualified, f"import {qualified}"  # its package alone would not load it
+        elif facts.is_attribute_path(root, module):
             for local in _ALIASES.get(root, (root,)):
                 yield local, root, f"import {root}" if local == root else f"import {root} as {local}"
             yield leaf, qualified, f"from {module} import {leaf}"
@@ -187,6 +192,13 @@ class Speller:
                 yield whole
             yield leaf, qualified, f"from {module} import {leaf}"
             yield whole
+
+    def _is_left_out(self, qualified: str) -> bool:
+        """Whether it is a module that its package does not load, nor this file."""
+        facts, package = self.source.facts, qualified.rpartition(".")[0]
+        return (
+            package in facts.containers and facts.history.is_module(qualified) and qualified not in self.source.loaded_modules()
+        )
 
     def _from_sibling(self, qualified: str, at: ast.AST) -> str | None:
         """The bare name, where the file already imports others from the same submodule with ``from``: it gains this one."""

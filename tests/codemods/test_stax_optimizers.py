@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jaxmigrate.testing import rewritten, unchanged
+from jaxmigrate.testing import rewritten, run, unchanged
 
 SELECT = "stax-optimizers"
 
@@ -71,3 +71,11 @@ def test_rewritten(before: str, after: str) -> None:
 def test_a_private_member_keeps_the_old_import() -> None:
     source = "from jax.experimental import stax\nstax._private()\n"
     unchanged(source, select=SELECT, findings=["cannot be imported", "no public successor"])
+
+
+@pytest.mark.parametrize("loaded", ["", "import jax.example_libraries\n"])
+def test_a_module_that_cannot_take_its_old_name_is_loaded_itself(loaded: str) -> None:
+    source = f"{loaded}from jax.experimental import stax\nprint(stax.Dense(3), stax.nope)\n"
+    result = run(source, select="stax-optimizers").after.decode()
+    assert "import jax.example_libraries.stax\n" in result
+    assert "print(jax.example_libraries.stax.Dense(3), stax.nope)\n" in result
