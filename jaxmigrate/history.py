@@ -231,6 +231,9 @@ class History:
         nothing about older releases.
         """
         parts = qualified.split(".")
+        hidden = [part for part in parts if part.startswith("_")]
+        if hidden and all(part.startswith("__") for part in hidden):
+            return None  # jax.__version__, so common that it must not read the record
         ends = range(len(parts), 0, -1)
         end = next((n for n in ends if ".".join(parts[:n]) in self._private), None)
         if end is None:

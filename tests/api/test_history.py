@@ -87,6 +87,14 @@ def test_private_names_of_the_newest_release() -> None:
     assert known.has_private("jax._src.core.__file__") is None
 
 
+def test_the_record_of_private_names_is_read_for_private_names_alone() -> None:
+    known = fresh()
+    assert known.has_private("jax.__version__") is None
+    assert "_private" not in vars(known)
+    known.has_private("jax._src")
+    assert "_private" in vars(known)
+
+
 def test_private_names_of_public_modules() -> None:
     known = history()
     assert known.has_private("jax._src") is True
