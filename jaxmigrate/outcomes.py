@@ -298,32 +298,40 @@ class Outcomes:
         for value in values:
             inner: ast.expr | None = _given(value)
             for index in path:
-                pieces = inner.elts if isinstance(inner, (ast.Tuple, ast.List)) else getattr(inner, "args", [])
+                pieces = _row(inner)
                 inner = pieces[index] if index < len(pieces) else None
             if inner is not None:
                 yield inner
 
     def _held(self, node: ast.expr, key: ast.expr | None) -> Iterator[ast.expr]:
-        callee = last_part(node.func) if isinstance(node, ast.Call) else ""
         if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
             yield from _at(node.elts, key)
         elif isinstance(node, ast.Dict):
             yield from _under(node, key)
         elif isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp)):
             yield node.elt
-        elif isinstance(node, ast.Call) and callee == "dict":
-            yield from (k.value for k in node.keywords)
-        elif isinstance(node, ast.Call) and callee in _COPIES and node.args:
-            yield from self.elements(node.args[0])
-        elif isinstance(node, ast.Call) and callee == "values" and isinstance(node.func, ast.Attribute):
-            yield from self.elements(node.func.value)
         elif isinstance(node, ast.BinOp):
             yield from (e for side in (node.left, node.right) for e in self.elements(side))
+        elif isinstance(node, ast.Call) and (held := self._held_by_call(node, key)) is not None:
+            yield from held
         else:
             yield from (e for part in self.parts(node) if isinstance(part, ast.expr) for e in self.elements(part, key))
             for own, value in self._put(node) if isinstance(node, ast.Name) else ():
                 if own is None or not isinstance(key, ast.Constant) or getattr(own, "value", None) == key.value:
                     yield value
+
+    def _held_by_call(self, node: ast.Call, key: ast.expr | None) -> list[ast.expr] | None:
+        """The elements of a container that a call makes; None if it makes none."""
+        callee, wanted = last_part(node.func), key.value if isinstance(key, ast.Constant) else None
+        if callee == "dict":
+            return [k.value for k in node.keywords if wanted in (None, k.arg)]
+        if callee in _COPIES and node.args:
+            return self.elements(node.args[0])
+        if callee == "values" and isinstance(node.func, ast.Attribute):
+            return self.elements(node.func.value)
+        return (
+            [node.func.value] if callee == "split" and isinstance(node.func, ast.Attribute) else None
+        )  # it stands for its words
 
     def _of_parameter(self, argument: ast.arg) -> Iterator[Part]:
         arguments = self.source.parent(argument)
@@ -482,6 +490,13 @@ def _names(node: ast.expr) -> list[str]:
     if isinstance(node, (ast.List, ast.Tuple)):
         return [str(e.value) for e in node.elts if isinstance(e, ast.Constant)]
     return [name.strip() for name in str(node.value).split(",")] if isinstance(node, ast.Constant) else []
+
+
+def _row(node: ast.expr | None) -> list[ast.expr]:
+    """What a tuple, or ``pytest.param``, gives to several names."""
+    if isinstance(node, ast.Call) and last_part(node.func) == "param":
+        return node.args
+    return node.elts if isinstance(node, (ast.Tuple, ast.List)) else []
 
 
 def _given(node: ast.expr) -> ast.expr:

@@ -329,8 +329,8 @@ def by_variable(source: Source, outcomes: Outcomes) -> Iterator[Mention]:
 def _spelled(text: ast.expr, owner: str, call: ast.Call) -> Iterator[Mention]:
     beginning = literal(text)
     if isinstance(text, ast.Constant):
-        if beginning.isidentifier():
-            yield Mention(text, f"{owner}.{beginning}", owner, call)
+        words = filter(str.isidentifier, re.split(r"[\s,]+", beginning))
+        yield from (Mention(text, f"{owner}.{word}", owner, call) for word in words)
     elif beginning.partition(GAP)[0].isidentifier():
         yield Mention(text, f"{owner}.{beginning.partition(GAP)[0]}*", owner, call)
 
