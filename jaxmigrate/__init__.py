@@ -1,3 +1,3 @@
-"""Move JAX code from the old array world to the JAX its user targets."""
+"""Move Python code written for any JAX since 0.2 to the JAX its user targets."""
 
 __version__ = "0.1.0"

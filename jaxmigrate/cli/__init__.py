@@ -43,7 +43,7 @@ class _Lazy(click.Group):
 @click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="jaxmigrate")
 def cli() -> None:
-    """Move JAX code from the old array world to the JAX you target."""
+    """Move Python code written for any JAX since 0.2 to the JAX you target."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -13,12 +13,14 @@ if TYPE_CHECKING:
 @click.command("codemods", short_help="List the codemods.")
 def command() -> None:
     """List the codemods: name, the JAX that removed the old API, what it does."""
+    from jaxmigrate.cli.explain import wrapped
     from jaxmigrate.registry import load
 
     codemods = load().codemods.values()
     width = max((len(codemod.name) for codemod in codemods), default=0)
     for codemod in codemods:
-        click.echo(f"{codemod.name:<{width}}  {fate(codemod):<20}  {codemod.summary}")
+        click.echo(f"{codemod.name:<{width}}  {fate(codemod)}")
+        click.echo("\n".join(wrapped(codemod.summary, "    ")))
 
 
 def fate(codemod: Codemod) -> str:

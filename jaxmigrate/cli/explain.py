@@ -80,11 +80,11 @@ def _unknown(question: str, name: str, pack: Pack, style: str) -> None:
         state, newest = ("private", history.has_private(name)) if private else ("unknown", False)
         click.echo(json.dumps({"symbol": name, "state": state, "in_newest": newest, "near": guess or None}, indent=2))
     elif private:
-        click.echo("\n".join(_wrapped(f"{name}: {private}{f'; see {guess}' if guess else ''}", "")))
+        click.echo("\n".join(wrapped(f"{name}: {private}{f'; see {guess}' if guess else ''}", "")))
     else:
         span = f"{history.versions[0]} to {history.versions[-1]}"
         hint = f", did you mean {guess}?" if guess else ""
-        click.echo("\n".join(_wrapped(f"{name}: not a JAX API of any known release ({span}){hint}", "")))
+        click.echo("\n".join(wrapped(f"{name}: not a JAX API of any known release ({span}){hint}", "")))
     raise SystemExit(0 if private else 1)
 
 
@@ -98,15 +98,15 @@ def _private(name: str, pack: Pack) -> str:
 
 def _told(story: Story) -> Iterator[str]:
     """A story for people, within 80 columns."""
-    yield from _wrapped(_title(story), "", "  ")
+    yield from wrapped(_title(story), "", "  ")
     yield ""
     rows = list(_rows(story))
     width = max(len(label) for label, _ in rows)
     for label, text in rows:
-        yield from _wrapped(text, f"  {label:<{width}}  ")
+        yield from wrapped(text, f"  {label:<{width}}  ")
     if story.codemods and not story.by_hand and example(story.codemods[0].name) is not None:
         yield ""
-        yield from _wrapped(f"jaxmigrate explain {story.codemods[0].name} shows an example of the edit.", "  ")
+        yield from wrapped(f"jaxmigrate explain {story.codemods[0].name} shows an example of the edit.", "  ")
 
 
 def _title(story: Story) -> str:
@@ -189,7 +189,7 @@ def _lost(entry: Entry) -> str:
     return f"{name} ({'deprecated in ' + str(entry.deprecated) if entry.alive else 'last in ' + str(entry.last)})"
 
 
-def _wrapped(text: str, head: str, further: str | None = None) -> list[str]:
+def wrapped(text: str, head: str, further: str | None = None) -> list[str]:
     """`text` behind `head`, its further lines below the first, or behind `further`."""
     return textwrap.wrap(
         text,
@@ -257,7 +257,7 @@ def _deals_with(codemod: Codemod, symbol: str) -> bool:
 
 
 def _lines(codemod: Codemod) -> Iterator[str]:
-    yield from _wrapped(f"{codemod.name}: {codemod.summary}", "", "  ")
+    yield from wrapped(f"{codemod.name}: {codemod.summary}", "", "  ")
     yield ""
     yield from _facts(codemod)
     pair = example(codemod.name)

@@ -91,9 +91,10 @@ def command(
     PATH is a file, a folder (what git or .gitignore leaves out is left out), or - for standard input.
 
     \b
-    Exit status: 0 nothing is left to do
-                 1 something is (with --check and --diff: also an edit that would be made)
-                 2 wrong usage, or a file that could not be read, parsed or written
+    Exit status:
+      0  nothing is left to do
+      1  something is (with --check and --diff: also an edit that would be made)
+      2  wrong usage, or a file that could not be read, parsed or written
     """
     if safe_only and unsafe:
         raise click.UsageError("--safe-only and --unsafe exclude each other.")

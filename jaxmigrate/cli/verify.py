@@ -113,9 +113,10 @@ def command(ctx: click.Context, /, **_: object) -> None:
     Values, shapes, dtypes and shardings must agree. Nothing is written to your files.
 
     \b
-    Exit status: 0 no edit behaves differently, and enough of them were reached (--require)
-                 1 one does, too few were reached, or none at all: nothing was verified
-                 2 the program could not be run, or wrong usage
+    Exit status:
+      0  no edit behaves differently, and enough of them were reached (--require)
+      1  one does, too few were reached, or none at all: nothing was verified
+      2  the program could not be run, or wrong usage
     """
     given = ctx.params
     if given["safe_only"] and given["unsafe"]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from jaxmigrate.cli import cli
+from jaxmigrate.cli import COMMANDS, cli
 from jaxmigrate.cli.explain import example
 from jaxmigrate.registry import load
 
@@ -243,8 +243,20 @@ def test_codemod_without_fixture_has_no_example() -> None:
     assert example("no-such-codemod") is None
 
 
-def test_list_has_one_line_for_each_codemod() -> None:
+def test_list_has_every_codemod_within_80_columns() -> None:
     status, output = run("codemods")
     assert status == 0
-    assert [line.split()[0] for line in output.splitlines()] == list(load().codemods)
-    assert all(codemod.summary in output for codemod in load().codemods.values())
+    assert [line.split()[0] for line in output.splitlines() if not line.startswith(" ")] == list(load().codemods)
+    assert all(codemod.summary in " ".join(output.split()) for codemod in load().codemods.values())
+    assert [line for line in output.splitlines() if len(line) > 80] == []
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_fits_into_80_columns(command: str) -> None:
+    status, output = run(*filter(None, (command, "--help")))
+    assert status == 0
+    assert [line for line in output.splitlines() if len(line) > 80] == []
+
+
+def test_help_speaks_of_all_that_is_rewritten() -> None:
+    assert "any JAX since 0.2" in run("--help")[1]
