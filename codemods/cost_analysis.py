@@ -89,5 +89,9 @@ def _first_of(source: Source, node: ast.expr) -> ast.Subscript | None:
 
 
 def _is_iterated(source: Source, node: ast.expr) -> bool:
+    """Whether a loop over it takes what it gets for a dict of costs, not for a key of one."""
     parent = source.parent(node)
-    return isinstance(parent, (ast.For, ast.comprehension)) and parent.iter is node
+    if not isinstance(parent, (ast.For, ast.comprehension)) or parent.iter is not node or not isinstance(parent.target, ast.Name):
+        return False
+    around = (source.parent(use) for use in source.by_id.get(parent.target.id, ()))
+    return any(isinstance(a, (ast.Subscript, ast.Attribute)) and isinstance(a.value, ast.Name) for a in around)

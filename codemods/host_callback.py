@@ -102,6 +102,7 @@ def id_tap(site: CallSite) -> Reports:
         device, assumed = _device(site, bound["tap_func"], bound.get("tap_with_device"))
         function = _tap(site, bound, device, text)
         ordered, order = _order(site.source)
+        order += _under_vmap(site, bound["tap_func"])
         effect = _laid(site, "{jax.debug.callback}", function, "{arg}", *([ordered] if ordered else []))
         changes = _flowing(site, effect, text.pieces, bound)
     except _Stays as reason:
@@ -124,17 +125,29 @@ def _is_on(value: ast.expr | None) -> bool:
     return value is not None and not (isinstance(value, ast.Constant) and not value.value)
 
 
-def _order(source: Source) -> tuple[str, str]:
+def _order(source: Source, *, io: bool = False) -> tuple[str, str]:
     """``ordered=True`` where JAX takes it, and what to say about the order."""
     spread = _callbacks.may_span_devices(source)
     if spread:
         return "", f"their order, that of the program before, is not kept: on several devices ({spread}) JAX refuses ordered=True"
-    vmapped = ", under vmap an ordered callback is an error" if source.mentions("vmap") else ""
+    vmapped = ", under vmap an ordered io_callback is an error" if io and source.mentions("vmap") else ""
     apart = " among each other, debug and io callbacks each for themselves" if _is_mixed(source) else ""
     return (
         "ordered=True",
         f"ordered=True keeps their order{apart}{vmapped}; leave it out where a computation spans several devices",
     )
+
+
+_TRANSFORMS = ("vmap", "grad", "value_and_grad", "jvp", "vjp", "jacfwd", "jacrev", "hessian", "linearize")
+
+
+def _under_vmap(site: CallSite, function: ast.expr) -> str:
+    """What is different where a tap was transformed: it got the whole batch, and was told of it."""
+    known = _callbacks.function_of(site.source, function)
+    named = [*known.args.posonlyargs, *known.args.args][1:2] if known is not None else []
+    if known is not None and any(_callbacks.reads(known, a.arg) for a in named) and any(map(site.source.mentions, _TRANSFORMS)):
+        raise _Stays("its function reads the transforms, which a callback is not told of")
+    return "; under vmap it is called for each example, and got the whole batch" if site.source.mentions("vmap") else ""
 
 
 def _is_mixed(source: Source) -> bool:
@@ -461,13 +474,14 @@ def call(site: CallSite) -> Reports:
     except _Stays as reason:
         return site.manual(f"{reason}; {_CALL_ADVICE}")
     shape = _shape(site, bound.get("result_shape"), text)
-    ordered, order = _order(site.source)
+    ordered, order = _order(site.source, io=True)
     if shape != "None" and not _is_unused(site) and _callbacks.is_visibly_pure(site.source, bound["callback_func"]):
         new = _laid(site, "{jax.pure_callback}", function, shape, "{arg}")
         message = f"this function only computes: jax.pure_callback{assumed and '; ' + assumed.rstrip('; ')}"
     else:
         new = _laid(site, "{jax.experimental.io_callback}", function, shape, "{arg}", *([ordered] if ordered else []))
-        pure = "" if shape == "None" else "; if the function has no effects jax.pure_callback serves, also under vmap"
+        serves = '; if the function has no effects jax.pure_callback serves, under vmap with vmap_method="sequential"'
+        pure = "" if shape == "None" else serves
         message = f"host_callback.call is io_callback: {assumed}{order}{pure}"
     given = bound.get("result_shape")
     if shape != "None" and given is not None and site.text(given) != site.text(bound["arg"]) and not _is_x64(site.source):

@@ -42,6 +42,7 @@ codemod = Codemod(
 )
 
 _RENAMED = "the primitive of jax.jit is called jit since 0.7.0, and was pjit"
+_IN_TEXT = "calls of jit are printed as jit in a jaxpr since 0.7.0, and were pjit"
 _OLDER = (
     "the primitive of jax.jit is called jit since 0.7.0, pjit from 0.4.4 on and xla_call before; "
     "its body is the closed jaxpr params['jaxpr']"
@@ -73,6 +74,8 @@ def _compared(site: StringSite, compare: ast.Compare, own: ast.expr) -> Reports:
     """``name == "pjit"`` asks for both; the file may do so already."""
     source = site.source
     other = compare.left if own in compare.comparators else compare.comparators[0]
+    if len(compare.ops) == 1 and isinstance(compare.ops[0], (ast.In, ast.NotIn)) and _is_text(source, other):
+        return site.manual(f"{_IN_TEXT}: look for jit too", compare)
     if len(compare.ops) != 1 or not _is_name(source, other):
         return None
     if isinstance(compare.ops[0], (ast.In, ast.NotIn)) and own is compare.left:
@@ -87,7 +90,13 @@ def _compared(site: StringSite, compare: ast.Compare, own: ast.expr) -> Reports:
 
 
 def _prefix(site: StringSite, call: ast.Call) -> Reports:
-    """``name.startswith("pjit")``."""
+    """``name.startswith("pjit")`` and ``str(jaxpr).count("pjit")``."""
+    if (
+        isinstance(call.func, ast.Attribute)
+        and call.func.attr in ("count", "find", "index")
+        and _is_text(site.source, call.func.value)
+    ):
+        return site.manual(f"{_IN_TEXT}: look for jit too", call)
     if not isinstance(call.func, ast.Attribute) or call.func.attr != "startswith" or not _is_name(site.source, call.func.value):
         return None
     if site.value == "xla_call" or len(call.args) != 1:
@@ -99,10 +108,16 @@ def _knows_jit(site: StringSite) -> bool:
     """Whether the file, as it was read, asks for the new name somewhere; or this place does by now."""
     read, parent = site.source.original or site.source, site.parent()
     asking = (ast.Compare, ast.MatchValue, ast.Tuple, ast.List, ast.Set, ast.Dict)
-    if any(_is_jit(s) and isinstance(read.parent(s), asking) for s in read.strings):
+    if any(_is_jit(s) and isinstance(read.parent(s), asking) and not _is_of_others(read, s) for s in read.strings):
         return True
     around = site.source.parent(parent) if isinstance(parent, ast.MatchValue) else parent
     return around is not None and any(_is_jit(n) for n in ast.walk(around))
+
+
+def _is_of_others(source: Source, name: ast.Constant) -> bool:
+    """Whether a word is compared with something else than the name of a primitive (``mode == "jit"``)."""
+    compare = source.parent(name)
+    return isinstance(compare, ast.Compare) and not any(_is_name(source, n) for n in (compare.left, *compare.comparators))
 
 
 def _is_jit(node: ast.AST) -> bool:
@@ -152,6 +167,17 @@ def _is_name(source: Source, node: ast.expr) -> bool:
         value = value.args[0]
         return _is_primitive(source, value)
     return isinstance(value, ast.Attribute) and value.attr == "name" and _is_primitive(source, value.value)
+
+
+def _is_text(source: Source, node: ast.expr) -> bool:
+    """``str(jaxpr)``, of something that is called so or that make_jaxpr gave."""
+    value = source.value_of(node)
+    if not isinstance(value, ast.Call) or last_part(value.func) not in ("str", "repr") or len(value.args) != 1:
+        return False
+    printed = source.value_of(value.args[0])
+    made = printed.func if isinstance(printed, ast.Call) else None
+    is_made = isinstance(made, ast.Call) and source.resolve(made.func) == "jax.make_jaxpr"
+    return is_made or "jaxpr" in last_part(value.args[0]).lower()
 
 
 def _is_primitive(source: Source, node: ast.expr) -> bool:

@@ -342,3 +342,11 @@ def test_another_package_is_not_imported_in_the_try_around_the_old_one() -> None
         "id_tap(bar.update, 1)\n"
     )
     assert run(source, select="host-callback").after.startswith(b"import jax\nimport numpy as np\ntry:\n")
+
+
+def test_a_tap_under_vmap_gets_one_example_at_a_time() -> None:
+    (found,) = findings(f"{HEAD}jax.vmap(lambda x: hcb.id_tap(f, x))(xs)\n", **SELECT)
+    assert "for each example" in found.message
+    assert "is an error" not in found.message
+    source = f"{HEAD}def f(v, transforms):\n    print(transforms)\njax.vmap(lambda x: hcb.id_tap(f, x))(xs)\n"
+    unchanged(source, findings=1, **SELECT, ignore=["removed-names"])
