@@ -49,7 +49,7 @@ def cost_analysis(site: AttributeSite) -> Reports:
         return site.manual(f"{_WHY}: take its first element only where isinstance says that it is a list", at)
     changes = [site.replace("{costs}", u, costs=u.value) for u in firsts]
     changes += [site.replace("{costs}", t, costs=t.elts[0]) for t in taken]
-    return Rewrite(_WHY, REVIEW, tuple(changes), at)
+    return Rewrite(_WHY, REVIEW, tuple(changes), at, requires="0.5.0")
 
 
 def _only_target(source: Source, node: ast.expr) -> ast.List | ast.Tuple | None:

@@ -81,7 +81,7 @@ def _row(site: AttributeSite, array: ast.expr, whole: ast.expr) -> Reports:
             return None
         return site.manual(f"{_WHY}, and so has this one once the loop has run", whole)
     if site.target_has("0.4.34"):
-        return Rewrite(_WHY, REVIEW, (site.replace("{shard}[0]", whole, shard=whole),), whole)
+        return Rewrite(_WHY, REVIEW, (site.replace("{shard}[0]", whole, shard=whole),), whole, requires="0.4.34")
     if not source.is_pure(array):
         return site.manual(f"{_WHY}: reshape it to the array's shape without the first dimension", whole)
     new = site.replace("{shard}.reshape({array}.shape[1:])", whole, shard=whole, array=array)

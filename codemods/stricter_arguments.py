@@ -22,6 +22,7 @@ from jaxmigrate.codemod import (
     Rewrite,
     Template,
 )
+from jaxmigrate.model import Severity
 
 from ._changes import ARRAY, argument, before, builtin_calls, has_star, is_constant, kind
 from ._shapes import shape
@@ -332,6 +333,18 @@ def capsules(site: CallSite) -> Reports:
     if not site.target_has("0.4.16"):
         return site.manual(f"{message}; before 0.4.16 it took capsules only: choose by version")
     return Rewrite(message, REVIEW, (site.replace("{x}", site.node.args[0], x=array),))
+
+
+@codemod.call("jax.dlpack.from_dlpack")
+@before("0.7.2")
+def given_capsules(site: CallSite) -> Reports:
+    """``from_dlpack(capsule)`` of what others hand over, which may be either."""
+    given = site.node.args[0] if site.node.args and not site.partial else None
+    bindings = site.source.lookup(given.id, site.source.scope(given))[0] if isinstance(given, ast.Name) else []
+    if given is None or [b.kind for b in bindings] != ["param"] or site.source.infer(given) is not None:
+        return None
+    message = f"from_dlpack takes no capsules since 0.7.2: {site.text(given)} must be the array that has __dlpack__"
+    return site.manual(message, severity=Severity.LOW)
 
 
 def _capsule_of(source: Source, node: ast.expr) -> ast.expr | None:
