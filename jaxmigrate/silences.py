@@ -123,6 +123,16 @@ def mark(source: Source, proposals: Sequence[Proposal]) -> None:
         )
 
 
+def mark_questions(source: Source, proposals: Sequence[Proposal]) -> None:
+    """Make findings urgent at ``hasattr(x, "old_member")`` after whose no nothing is done instead."""
+    for proposal in proposals:
+        name, call = proposal.node, source.parent(proposal.node)
+        if proposal.guard or proposal.changes or not isinstance(name, ast.Constant) or proposal.severity is Severity.URGENT:
+            continue
+        if isinstance(call, ast.Call) and asks(call, name) and (off := switches_off(source, call)):
+            proposal.severity, proposal.message = Severity.URGENT, f"{off}: {proposal.message}"
+
+
 def still_fails(source: Source, proposal: Proposal) -> bool:
     """Whether the block of a ``try`` around an edit imports something that is gone for good: the edit alone mends nothing.
 
@@ -178,7 +188,8 @@ def _asked_for(source: Source, test: ast.expr) -> str:
     """The qualified name that a question asks for: ``hasattr(jax, "old")``, ``"jax.old" in sys.modules``."""
     asked = presence.question(source, test)
     if asked is not None:
-        return f"{source.resolve(asked.owner)}.{asked.name}"
+        owner = source.resolve(asked.owner)
+        return f"{owner}.{asked.name}" if owner else asked.name
     return next((str(n.value) for n in ast.walk(test) if isinstance(n, ast.Constant) and isinstance(n.value, str)), "")
 
 

@@ -79,6 +79,7 @@ def guard(source: Source, proposals: list[Proposal], removed: Mapping[str, Versi
         else:
             proposal.guard = proposal.guard or through
     silences.mark(source, proposals)
+    silences.mark_questions(source, proposals)
     for proposal in proposals:
         if proposal.guard == reached.UNCLEAR:
             proposal.guard, proposal.applicability, proposal.severity = "", Applicability.MANUAL, Severity.LOW
