@@ -123,12 +123,12 @@ WORDS = (
     "lower", "make_device_array", "make_mesh", "make_sharded_device_array", "maps as", "maps.Mesh", "maps.mesh",
     "maps.thread_resources", "maps.xmap", "mro", "multipledispatch", "nojax_array", "nojax_parallel_functions_output_gda",
     "omnistaging", "one_replica_buffer_indices", "ops.index", "ops.scatter", "optimizers", "out_axis_resources",
-    "output_layouts", "outvars", "parallel_translations", "pjit", "pjit.AUTO", "pmap", "process_allgather", "pure_callback",
-    "pxla", "random", "register", "register_translation", "set_mesh", "shard_map", "sharded_jit", "sharding_spec",
-    "sharding_specs", "singledispatch", "singledispatchmethod", "stax", "test_util", "to_py", "trace", "translations",
-    "translations_with_avals", "tree_flatten", "tree_leaves", "tree_map", "tree_multimap", "tree_structure", "tree_transpose",
-    "tree_unflatten", "treedef_is_leaf", "unsafe_raw_array", "use_mesh", "x64_context", "xla_bridge", "xla_call", "xla_client",
-    "xla_computation", "xla_extension", "xla_shape",
+    "output_layouts", "outvars", "parallel_translations", "pickle", "pjit", "pjit.AUTO", "pmap", "process_allgather",
+    "pure_callback", "pxla", "random", "register", "register_translation", "set_mesh", "shard_map", "sharded_jit",
+    "sharding_spec", "sharding_specs", "singledispatch", "singledispatchmethod", "stax", "test_util", "to_py", "trace",
+    "translations", "translations_with_avals", "tree_flatten", "tree_leaves", "tree_map", "tree_multimap", "tree_structure",
+    "tree_transpose", "tree_unflatten", "treedef_is_leaf", "unsafe_raw_array", "use_mesh", "x64_context", "xla_bridge",
+    "xla_call", "xla_client", "xla_computation", "xla_extension", "xla_shape",
 )
 # fmt: on
 """All words of these codemods, kept here so that a file without any costs no import of them (a test compares)."""

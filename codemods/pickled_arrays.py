@@ -1,4 +1,4 @@
-"""Names of array classes in unpicklers: pickles of an old JAX hold classes that are gone.
+"""Unpicklers that name array classes, and old programs that load pickles: those of an old JAX hold classes that are gone.
 
 https://docs.jax.dev/en/latest/jax_array_migration.html
 """
@@ -6,8 +6,12 @@ https://docs.jax.dev/en/latest/jax_array_migration.html
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
-from jaxmigrate.codemod import Codemod, Reports, StringSite
+from jaxmigrate.codemod import Codemod, FileSite, Manual, Reports, StringSite
+from jaxmigrate.model import Severity
+
+from ._changes import before, first
 
 codemod = Codemod(
     "pickled-arrays",
@@ -16,7 +20,7 @@ codemod = Codemod(
     deprecated=None,
     removed="0.4.9",
     link="https://docs.jax.dev/en/latest/jax_array_migration.html",
-    words=frozenset({"find_class", "_reconstruct_array"}),
+    words=frozenset({"find_class", "_reconstruct_array", "pickle"}),
 )
 _GONE = ("jax.interpreters.xla", "jax._src.device_array", "jaxlib.xla_extension", "DeviceArray", "_reconstruct_array")
 _ADVICE = (
@@ -29,10 +33,23 @@ _NAMES = frozenset({"_reconstruct_array", *_MODULES, *_CLASSES, *(f"{m}.{c}" for
 
 
 @codemod.string(*_GONE)
-def named(site: StringSite) -> Reports:
+def unpickled(site: StringSite) -> Reports:
     """The first name of those in a ``find_class``."""
     method = next((a for a in site.source.ancestors(site.node) if isinstance(a, ast.FunctionDef)), None)
     if method is None or method.name != "find_class":
         return None
     first = next((n for n in ast.walk(method) if isinstance(n, ast.Constant) and n.value in _NAMES), None)
     return site.manual(_ADVICE) if first is site.node else None
+
+
+_LOADERS = tuple(f"{module}.{name}" for module in ("pickle", "cloudpickle", "dill") for name in ("load", "loads"))
+
+
+@codemod.file
+@before("0.4.1")
+def loaded(site: FileSite) -> Iterator[Manual]:
+    """The first ``pickle.load`` of a file that uses JAX: what it reads may be older than the array class of today."""
+    uses_jax = any(name.partition(".")[0] == "jax" for name in site.source.loaded_modules())
+    calls = [n for n in first(site.source, site.source.names(*_LOADERS)) if isinstance(site.source.parent(n), ast.Call)]
+    if uses_jax and calls:
+        yield site.manual(f"if this reads arrays: {_ADVICE}", calls[0], Severity.LOW)

@@ -53,6 +53,8 @@ def shard_data(site: AttributeSite) -> Reports:
 
 def _shards(source: Source, node: ast.expr) -> ast.Attribute | None:
     """The ``y.addressable_shards`` that `node` is one of."""
+    if isinstance(node, ast.Name) and isinstance(source.value_of(node), ast.Subscript):
+        node = source.value_of(node)
     if isinstance(node, ast.Subscript):
         found: ast.expr | None = source.value_of(node.value)
     elif isinstance(node, ast.Name):

@@ -542,6 +542,11 @@ def test_only_programs_older_than_the_change_are_concerned(codemod: str, release
             "jnp.linalg.solve(jnp.stack([jnp.eye(2)] * 3) + jnp.eye(2), jnp.ones((3, 2))[..., None]).squeeze(-1)",
         ),
         ("array-conversions", "np.zeros((3,))\ny[0] = jnp.ones((1,))", "np.zeros((3,))\ny[0] = jnp.ones((1,)).item()"),
+        (
+            "pmap-shards",
+            "y = jax.pmap(f)(x)\nbuf = y.addressable_shards[0]\nprint(buf.data.shape)",
+            "y = jax.pmap(f)(x)\nbuf = y.addressable_shards[0]\nprint(buf.data[0].shape)",
+        ),
         ("cost-analysis", "f(c.cost_analysis()[-1])", "f(c.cost_analysis())"),
         (
             "array-conversions",

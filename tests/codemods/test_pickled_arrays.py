@@ -34,3 +34,12 @@ def test_unchanged(source: str) -> None:
 )
 def test_reported(source: str) -> None:
     unchanged(CLASS + source, findings=["load them with the JAX that wrote them"], **SELECT)
+
+
+LOADING = "import pickle\nimport jax\nx = pickle.load(f)\ny = pickle.loads(g)\n"
+
+
+def test_an_old_program_that_loads_is_told_once() -> None:
+    unchanged(LOADING, findings=["if this reads arrays"], origin="0.4.0", **SELECT)
+    unchanged(LOADING, origin="0.4.1", **SELECT)
+    unchanged(LOADING.replace("import jax", "import numpy"), origin="0.4.0", **SELECT)
