@@ -98,7 +98,8 @@ def devices(site: AttributeSite) -> Reports:
         return None
     applicability, assumed = certain
     change = site.replace("{x}.addressable_shards[{i}].device", subscript, x=site.value, i=subscript.slice)
-    return Rewrite("x.devices() is a set since 0.4.7" + (f"; {assumed}" if assumed else ""), applicability, (change,))
+    message = "x.devices() is a set since 0.4.7" + (f"; {assumed}" if assumed else "")
+    return Rewrite(message, applicability, (change,), requires=_ARRAYS_EVERYWHERE)
 
 
 _OF_LISTS = ("append", "count", "extend", "index", "insert", "reverse", "sort")
@@ -123,7 +124,8 @@ def _as_list(site: AttributeSite, call: ast.Call) -> Reports:
         return None
     s = unused_in(site.text(site.value), "s", "shard")
     change = site.replace(f"[{s}.device for {s} in {{x}}.addressable_shards]", call, x=site.value)
-    return Rewrite("x.devices() is a set since 0.4.7" + (f"; {certain[1]}" if certain[1] else ""), certain[0], (change,))
+    message = "x.devices() is a set since 0.4.7" + (f"; {certain[1]}" if certain[1] else "")
+    return Rewrite(message, certain[0], (change,), requires=_ARRAYS_EVERYWHERE)
 
 
 def _later_uses(site: AttributeSite, value: ast.expr) -> list[tuple[ast.Name, ast.AST | None]]:
@@ -149,7 +151,8 @@ def private(site: AttributeSite) -> Reports:
     suffix = ".client" if site.node.attr == "client" else ""
     change = site.replace("next(iter({x}.devices()))" + suffix, x=site.value)
     uncommitted = "" if suffix else "; it was None for an array not committed to a device"
-    return Rewrite(f"x.{site.node.attr} is gone; its device tells{uncommitted}", REVIEW, (change,))
+    message = f"x.{site.node.attr} is gone; its device tells{uncommitted}"
+    return Rewrite(message, REVIEW, (change,), requires=_ARRAYS_EVERYWHERE)
 
 
 @codemod.attribute("device_buffer")

@@ -231,7 +231,7 @@ def only_r(site: CallSite) -> Reports:
     if isinstance(parent, ast.Assign) and isinstance(parent.targets[0], (ast.Tuple, ast.List)):
         return None
     change = site.replace("{whole}[0]", site.node, whole=site.node)
-    return Rewrite('qr with mode="r" gives a tuple of one array since 0.3.8', REVIEW, (change,))
+    return Rewrite('qr with mode="r" gives a tuple of one array since 0.3.8', REVIEW, (change,), requires="0.3.8")
 
 
 @codemod.file

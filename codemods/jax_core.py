@@ -94,7 +94,8 @@ def raise_to_shaped(site: CallSite) -> Reports:
         return site.manual(f"{_SHAPED}: leave raise_to_shaped out; aval.update(weak_type=...) sets that")
     if not site.target_has("0.4.36"):
         return site.manual(f"{_SHAPED}, and raise_to_shaped went with 0.6.0; JAX {site.target} needs it: choose by version")
-    return Rewrite(f"{_SHAPED}: raise_to_shaped gave back what it got", SAFE, (site.replace("{aval}", aval=bound["aval"]),))
+    message = f"{_SHAPED}: raise_to_shaped gave back what it got"
+    return Rewrite(message, SAFE, (site.replace("{aval}", aval=bound["aval"]),), requires="0.4.36")
 
 
 @codemod.name_(*_RAISES)
