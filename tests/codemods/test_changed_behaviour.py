@@ -544,8 +544,8 @@ def test_only_programs_older_than_the_change_are_concerned(codemod: str, release
         ("array-conversions", "np.zeros((3,))\ny[0] = jnp.ones((1,))", "np.zeros((3,))\ny[0] = jnp.ones((1,)).item()"),
         (
             "pmap-shards",
-            "y = jax.pmap(f)(x)\nbuf = y.addressable_shards[0]\nprint(buf.data.shape)",
-            "y = jax.pmap(f)(x)\nbuf = y.addressable_shards[0]\nprint(buf.data[0].shape)",
+            "jax.pmap(f)(x)\nbuf = y.addressable_shards[0]\nprint(buf.data.shape)",
+            "jax.pmap(f)(x)\nbuf = y.addressable_shards[0]\nprint(buf.data[0].shape)",
         ),
         ("cost-analysis", "f(c.cost_analysis()[-1])", "f(c.cost_analysis())"),
         (
