@@ -147,6 +147,13 @@ def leaves(body: list[ast.stmt]) -> bool:
     return isinstance(body[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break))
 
 
+def block_of(source: Source, statement: ast.AST) -> list[ast.stmt]:
+    """The block that a statement stands in; empty for what is none."""
+    parent = source.parent(statement)
+    blocks = (getattr(parent, field, None) for field in ("body", "orelse", "finalbody"))
+    return next((block for block in blocks if isinstance(block, list) and statement in block), [])
+
+
 def is_probe(source: Source, statement: ast.stmt) -> bool:
     """Whether a ``try`` finds out by an import what there is: more happens with it, or without it."""
     parent = source.parent(statement)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from jaxmigrate.expected import is_expected
 from jaxmigrate.guards import (
+    block_of,
     catches,
     catches_absence,
     is_dead_module,
@@ -97,20 +98,17 @@ def _by_what_stands_before(source: Source, ancestor: ast.AST, child: ast.AST, no
     """``if hasattr(x, "new"): return x.new`` above: what follows in the block is the fallback."""
     if isinstance(ancestor, (ast.Module, ast.ClassDef)):
         return  # nothing returns there
-    for earlier in _before(ancestor, child):
+    for earlier in _before(source, child):
         if isinstance(earlier, ast.If) and not earlier.orelse and leaves(earlier.body):
             yield _by_test(source, earlier.test, False, node)
         elif isinstance(earlier, ast.Try) and leaves(earlier.body) and not any(leaves(h.body) for h in earlier.handlers):
             yield from (_fallback(source, earlier, handler) for handler in earlier.handlers)
 
 
-def _before(parent: ast.AST | None, child: ast.AST) -> list[ast.stmt]:
+def _before(source: Source, statement: ast.AST) -> list[ast.stmt]:
     """The statements of the same block above."""
-    for field in ("body", "orelse", "finalbody"):
-        block = getattr(parent, field, None)
-        if isinstance(block, list) and child in block:
-            return block[: block.index(child)]
-    return []
+    block = block_of(source, statement)
+    return block[: block.index(statement)] if isinstance(statement, ast.stmt) and block else []
 
 
 def _by_try(source: Source, statement: ast.Try, child: ast.AST, node: ast.AST) -> Iterator[Narrowing]:
@@ -195,7 +193,7 @@ def _replaces(source: Source, statement: ast.Try, handler: ast.ExceptHandler) ->
         return False
     bound = _bound(statement.body)
     if bound and all(isinstance(s, ast.Pass) for s in handler.body):
-        above = [s for s in _before(source.parent(statement), statement) if not _holds_dead(source, [s])]
+        above = [s for s in _before(source, statement) if not _holds_dead(source, [s])]
         return any(name in bound and _library_names(source, [s]) for s in above for name in _bound([s]))
     is_broad = catches(handler, _BROAD)
     succeeds = _has_successor(source, statement, handler)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from jaxmigrate import presence
-from jaxmigrate.guards import is_empty, leaves
+from jaxmigrate.guards import block_of, is_empty, leaves
 from jaxmigrate.imports import imported_name
 from jaxmigrate.model import Severity
 from jaxmigrate.names import Source
@@ -30,13 +30,33 @@ def swallowed(source: Source, node: ast.AST) -> ast.AST | None:
         if isinstance(ancestor, ast.Try) and child in ancestor.body:
             handler = next((h for h in ancestor.handlers if _catches(h.type, wanted)), None)
             if handler is not None:
-                return handler if _is_mute(source, handler.body) else None
+                return handler if _is_mute(source, handler.body) and not _is_answered(source, ancestor, handler) else None
         if isinstance(ancestor, ast.With) and child in ancestor.body:
             calls = (i.context_expr for i in ancestor.items)
             if any(isinstance(c, ast.Call) and last_part(c.func) == "suppress" and _catch_any(c.args, wanted) for c in calls):
                 return ancestor
         child = ancestor
     return None
+
+
+def _is_answered(source: Source, statement: ast.Try, handler: ast.ExceptHandler) -> bool:
+    """Whether the loss was foreseen: a use asks for None, or another ``try`` beside it takes a living name."""
+    if handler.type is None or last_part(handler.type) in ("Exception", "BaseException"):
+        return False
+    imports = [s for s in statement.body if isinstance(s, ast.ImportFrom)]
+    names = {alias.asname or alias.name for s in imports for alias in s.names}
+    stand_ins = [t for s in handler.body if isinstance(s, ast.Assign) and _is_none(s.value) for t in s.targets]
+    if any(isinstance(t, ast.Name) and t.id in names and _is_compared_with_none(source, t.id) for t in stand_ins):
+        return True
+    block = block_of(source, statement)
+    beside = [s for s in block if isinstance(s, ast.Try) and abs(block.index(s) - block.index(statement)) == 1]
+    others = [s for other in beside for s in other.body if isinstance(s, ast.ImportFrom)]
+    return any(o.module == s.module and not lacks(source, o) for o in others for s in imports)
+
+
+def _is_compared_with_none(source: Source, name: str) -> bool:
+    tests = (source.parent(use) for use in source.by_id.get(name, ()))
+    return any(isinstance(t, ast.Compare) and isinstance(t.ops[0], ast.IsNot) and _is_none(t.comparators[0]) for t in tests)
 
 
 def _errors_of(source: Source, node: ast.AST) -> set[str]:
@@ -250,9 +270,7 @@ def _stops(source: Source, test: ast.expr, holds: bool) -> bool:
         return False
     taken = parent.body if holds else parent.orelse
     if not taken and leaves(parent.body):  # what follows the return of the other arm
-        block = next(
-            (b for f in ("body", "orelse") if isinstance(b := getattr(source.parent(parent), f, 0), list) and parent in b), []
-        )
+        block = block_of(source, parent)
         taken = block[block.index(parent) + 1 :][:1] if block else []
     return bool(taken) and _ends(taken[-1])
 

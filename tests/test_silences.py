@@ -23,6 +23,7 @@ OFF = {
     "attribute_error": "import jax\ntry:\n    jax.core.unitvar\nexcept AttributeError:\n    pass\n",
     "exception_and_return": "import jax\ndef f():\n    try:\n        return jax.core.unitvar\n    except Exception:\n        return None\n",
     "lost_member": "import jax.numpy as jnp\nx = jnp.ones(4)\ntry:\n    y = x.split(2)\nexcept AttributeError:\n    y = None\n",
+    "broad_and_asked_for_none": "try:\n    from jax.core import Unit\nexcept Exception:\n    Unit = None\nif Unit is not None:\n    f(Unit)\n",
     "suppress": "import contextlib, jax\nwith contextlib.suppress(AttributeError):\n    jax.core.unitvar\n",
     "hasattr": "import jax\nif hasattr(jax.core, 'unitvar'):\n    jax.core.unitvar\n",
     "hasattr_and": "import jax\nif x and hasattr(jax.core, 'unitvar'):\n    jax.core.unitvar\n",
@@ -71,6 +72,10 @@ ANOTHER_WAY = {
     "hasattr_and_on": "import jax\ndef f():\n    if hasattr(jax.core, 'unitvar'):\n        return jax.core.unitvar\n    return g()\n",
     "member_of_a_value_or_another_way": "import jax\ndef f(x):\n    if hasattr(x, 'device_buffers'):\n        return x.device_buffers\n    return g(x)\n",
     "member_of_oneself": "import jax\nclass A:\n    def f(self):\n        if hasattr(self, 'mesh_axes'):\n            g(self.mesh_axes)\n",
+    "asked_for_none": "try:\n    from jax.extend.core.primitives import xla_pmap_p\nexcept ImportError:\n    xla_pmap_p = None\n"
+                      "if xla_pmap_p is not None:\n    rules[xla_pmap_p] = f\n",
+    "successor_beside_it": "T = ()\ntry:\n    from jax._src.literals import LiteralArray\n    T += (LiteralArray,)\nexcept ImportError:\n    pass\n"
+                           "try:\n    from jax._src.literals import TypedNdArray\n    T += (TypedNdArray,)\nexcept ImportError:\n    pass\n",
     "hasattr_not": "import jax\nif not hasattr(jax.core, 'unitvar'):\n    g()\n",
     "hasattr_of_a_living_name": "import jax\nif hasattr(jax, 'Array'):\n    jax.Array\n",
     "hasattr_of_a_value": "import jax\nif hasattr(x, 'unitvar'):\n    x.unitvar\n",
