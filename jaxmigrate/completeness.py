@@ -555,7 +555,7 @@ class _Look:
                 yield from self._gone_keywords(qualified, self._taking(node)) if self._is_odd_partial(node) else ()
         for name in sorted(self.history.parameters_gone & self.source.keywords.keys()):
             for call in {c for k in self.source.keywords[name] if isinstance(c := self.source.parent(k), ast.Call)}:
-                if self.source.resolved(call.func) is None:
+                if self.source.resolved(call.func) is None and not roundabout.is_told_apart(self.source, call.func):
                     for function in sorted(self.outcomes.meanings(call.func)):
                         yield from self._gone_keywords(function, [call], name)
         for node, meaning in self._free():

@@ -284,13 +284,13 @@ def maybe(source: Source, outcomes: Outcomes) -> Iterator[Mention]:
     """What is read of an expression that may be a module, by an argument, a table, a choice: ``(jnp if fast else np).f``."""
     for name in sorted(source.facts.history.names_gone & source.by_attribute.keys()):
         for node in source.by_attribute[name]:
-            if source.resolved(node) is None and isinstance(node.ctx, ast.Load) and not _is_told_apart(source, node.value):
+            if source.resolved(node) is None and isinstance(node.ctx, ast.Load) and not is_told_apart(source, node.value):
                 for meaning in sorted(outcomes.meanings(node.value)):
                     whole, qualified = chain(source, node.value, meaning)
                     yield Mention(whole, qualified, meaning)
 
 
-def _is_told_apart(source: Source, value: ast.expr) -> bool:
+def is_told_apart(source: Source, value: ast.expr) -> bool:
     """Whether a test around asks what a value is: then it is a certain one of those that it may be."""
     wanted, child = ast.dump(value), value
     for ancestor in source.ancestors(value):

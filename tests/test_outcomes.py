@@ -56,6 +56,7 @@ LEFT_ALONE = {
     "words_that_are_not_read": "for op in 'product sum'.split():\n    getattr(onp, op)\n",
     "other_key_of_a_dict": "LIBS = dict(jax=jnp, np=onp)\nLIBS['np'].product(x)\n",
     "argument_of_what_is_unpacked": "xp, y = f(jnp, x)\nxp.product(x)\n",
+    "keyword_of_one_that_is_told_apart": "for f in (jnp.clip, onp.clip):\n    if f is onp.clip:\n        f(x, a_min=0)\n",
     "other_field": "R = namedtuple('R', 'a b')\nfor r in [R('product', 'sum')]:\n    getattr(jnp, r.b)\n",
     "code_for_another_program": "run(['bash', '-c', 'echo jax.numpy.product'])\nrun(['-c'])\n",
     "time_of_something_else": "timeit.timeit(stmt='jnp.product(x)')\n",
