@@ -119,7 +119,8 @@ def between_hosts(site: CallSite) -> Reports:
     if not nones:
         return None
     changes = tuple(site.replace(f"{{{_gda.SPEC}}}()", none) for none in nones)
-    return Rewrite("a spec of None is refused since 0.4.14: PartitionSpec() is the replicated one", SAFE, changes)
+    message = "a spec of None is refused since 0.4.14: PartitionSpec() is the replicated one"
+    return Rewrite(message, SAFE, changes, raises=frozenset({"ValueError"}))
 
 
 def _none_specs(specs: ast.expr) -> Iterator[ast.expr]:

@@ -134,6 +134,8 @@ class Rewrite:
     """The JAX it needs beyond what the names in its templates say, such as the release that gave a keyword."""
     severity: Severity | None = None
     """How much it matters, if not as much as the codemod as a whole."""
+    raises: frozenset[str] = frozenset()
+    """What a call with the old arguments raises today, beside TypeError: a test may expect it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,17 @@ _OF_ARGUMENTS = {"TypeError"}
 _OF_AGE = {"DeprecationWarning", "FutureWarning", "PendingDeprecationWarning"}
 
 
-def is_expected(source: Source, node: ast.AST, symbol: str) -> bool:
-    """Whether the code asserts that the very use at `node` fails: as a name that is gone, or by its arguments."""
-    errors = _OF_ABSENCE if source.is_dead(symbol or None) else _OF_ARGUMENTS
-    return any(_asserts(call, errors) for call in _around(source, node))
+EXPECTED = "the code asserts that it fails"
+
+
+def is_expected(source: Source, node: ast.AST, symbol: str, raises: frozenset[str] = frozenset()) -> bool:
+    """Whether the code asserts that the very use at `node` fails: as a name that is gone, or by its arguments.
+
+    `raises` is what else the use is known to raise.
+    """
+    is_gone = source.is_dead(symbol or None)
+    errors = (_OF_ABSENCE if is_gone else _OF_ARGUMENTS) | raises
+    return any(_asserts(call, errors, is_gone) for call in _around(source, node))
 
 
 def _around(source: Source, node: ast.AST) -> list[ast.Call]:
@@ -63,11 +70,11 @@ def _is_assertion(call: ast.Call) -> bool:
     return last_part(call.func) in _RAISES | _WARNS
 
 
-def _asserts(call: ast.Call, errors: set[str]) -> bool:
+def _asserts(call: ast.Call, errors: set[str], is_gone: bool) -> bool:
     name = last_part(call.func)
     kinds = call.args[0].elts if call.args and isinstance(call.args[0], ast.Tuple) else call.args[:1]
     expected = {last_part(kind) for kind in kinds}
     if name in _RAISES:
         return bool(expected) and expected <= errors
     of_age = name == "deprecated_call" or "Deprecation" in name or (name in _WARNS and bool(expected) and expected <= _OF_AGE)
-    return of_age and errors is _OF_ARGUMENTS
+    return of_age and not is_gone

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from jaxmigrate.expected import is_expected
+from jaxmigrate.expected import EXPECTED, is_expected
 from jaxmigrate.guards import (
     block_of,
     catches,
@@ -48,7 +48,7 @@ def guard(source: Source, node: ast.AST, symbol: str = "", removed: Version | No
     Where no record tells of the symbol, it is taken to be gone since `removed`.
     """
     if is_expected(source, node, symbol):
-        return "the code asserts that it fails"
+        return EXPECTED
     left, unclear = source.releases, ""
     for reason, reached in _narrowings(source, node):
         left &= reached

@@ -47,6 +47,8 @@ class Proposal:
     requires: Version | None = None
     """The JAX that the edit needs beyond what its names say (a keyword, say)."""
     severity: Severity = Severity.NORMAL
+    raises: frozenset[str] = frozenset()
+    """What the old use raises today, beside what tells of a name or argument that is gone."""
 
 
 @dataclass(slots=True, eq=False)

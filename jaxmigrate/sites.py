@@ -23,6 +23,7 @@ from jaxmigrate.codemod import (
     Unbindable,
 )
 from jaxmigrate.edits import Collapse
+from jaxmigrate.expected import EXPECTED, is_expected
 from jaxmigrate.imports import MoveImport, exported, imported_name, is_used, local_name
 from jaxmigrate.model import Applicability, Settings, Severity, Version
 from jaxmigrate.names import Resolved, Scope, Source
@@ -70,6 +71,8 @@ def guard(source: Source, proposals: list[Proposal], removed: Mapping[str, Versi
     """
     for proposal in proposals:
         gone = removed.get(proposal.codemod)
+        if proposal.raises and is_expected(source, proposal.node, proposal.symbol, proposal.raises):
+            proposal.guard = EXPECTED
         proposal.guard = proposal.guard or source.guard(proposal.node, proposal.symbol, gone)
         through = "" if proposal.guard else _import_guard(source, proposal, gone)
         if through and proposal.old is not None and _is_there(source, proposal.old.qualified):
@@ -108,9 +111,9 @@ def _proposal(
     if isinstance(report, Manual):
         return Proposal(codemod.name, at, report.message, Applicability.MANUAL, (), symbol, binding, severity=severity)
     needs = Version.parse(report.requires) if report.requires else None
-    return Proposal(
-        codemod.name, at, report.message, report.applicability, report.changes, symbol, binding, requires=needs, severity=severity
-    )
+    found = Proposal(codemod.name, at, report.message, report.applicability, report.changes, symbol, binding)
+    found.requires, found.severity, found.raises = needs, severity, report.raises
+    return found
 
 
 def _symbol_at(source: Source, node: ast.AST) -> str:

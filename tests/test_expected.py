@@ -16,6 +16,8 @@ ASSERTED = {
     "keyword": "def test(self):\n    with self.assertRaises(TypeError):\n        jax.scipy.special.beta(x=1, y=1)\n",
     "keyword_and_message": "def test(self):\n    with self.assertRaisesRegex(TypeError, 'unexpected'):\n        jnp.clip(x, a_min=0., a_max=1.)\n",
     "argument": "with pytest.raises(TypeError):\n    NamedSharding(mesh, None)\n",
+    "refused_value": "from jax.experimental import multihost_utils\ndef test(self):\n    with self.assertRaisesRegex(ValueError, 'None'):\n"
+                     "        multihost_utils.host_local_array_to_global_array(x, mesh, None)\n",
     "lambda": "def test(self):\n    self.assertRaises(AttributeError, lambda: jax.tree_map(f, x))\n",
     "callable": "def test(self):\n    self.assertRaises(AttributeError, jax.tree_map, f, x)\n",
     "warning": "with pytest.warns(DeprecationWarning):\n    jnp.clip(x, a_min=0., a_max=1.)\n",
