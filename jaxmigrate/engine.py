@@ -23,7 +23,6 @@ from jaxmigrate.gate import holds_word
 from jaxmigrate.import_blocks import Arrival
 from jaxmigrate.import_lists import PRAGMA
 from jaxmigrate.imports import (
-    MovedName,
     MoveImport,
     Speller,
     chain,
@@ -373,8 +372,7 @@ class _Run:
             if not drop or source.guard(statement) or silenced(source, statement):
                 continue
             names = frozenset(local_name(a) for a in drop)
-            moved = tuple(self.bare_root(source, statement, a) for a in drop)
-            change = MoveImport(statement, tuple(m for m in moved if m is not None), names)
+            change = MoveImport(statement, (), names)
             if not _overlap(splices, found := renderer.render(change)):
                 splices += self.with_comments(source, statement, drop, found)
         return swallow_blank_lines(source.utf8, splices)
@@ -444,16 +442,6 @@ class _Run:
             return ours and any(t.startswith(alias.name + ".") for t in self.touched)
         through = any(b.indexed for b in source.lookup(name, source.scope(statement))[0] if b.node is alias)
         return _is_jax(qualified) or dead or through
-
-    def bare_root(self, source: Source, statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> MovedName | None:
-        """``import jax.experimental.gone`` becomes ``import jax`` when it is what binds ``jax`` for the rest of the file."""
-        root = alias.name.partition(".")[0]
-        if not isinstance(statement, ast.Import) or alias.asname or root == alias.name:
-            return None
-        others = [b for b in source.lookup(root, source.scope(statement))[0] if b.node is not alias]
-        if others or not source.by_id.get(root):
-            return None
-        return MovedName(alias, root, "", root)
 
     def leave(self, source: Source, proposals: list[Proposal]) -> None:
         """Report what was not applied, once."""

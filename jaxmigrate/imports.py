@@ -109,8 +109,6 @@ class Speller:
             NameError_: the name needed is taken by something else there.
         """
         visible = self.source.visible(qualified, at)
-        if visible and "." in visible and self._is_left_out(qualified):
-            visible = None
         if visible and visible.count(".") < 2:
             return visible
         if spelled := self._from_sibling(qualified, at):
@@ -138,7 +136,7 @@ class Speller:
             return local
         if not qualified.startswith(held + "."):
             return None
-        module = qualified.rpartition(".")[0]
+        module = self.source.facts.home_of(qualified)
         if module == held or self.source.facts.is_attribute_path(held, module):
             return local + qualified[len(held) :]
         return None
@@ -171,20 +169,20 @@ class Speller:
     def _candidates(self, qualified: str, at: ast.AST) -> Iterator[tuple[str, str, str]]:
         facts, root = self.source.facts, qualified.partition(".")[0]
         module, _, leaf = qualified.rpartition(".")
-        if self._is_left_out(qualified):
-            yield leaf, qualified, f"from {module} import {leaf}"
-            yield qualified, qualified, f"import {qualified}"  # its package alone would not load it
-        elif facts.is_attribute_path(root, module):
+        home = facts.home_of(qualified)
+        if not module:
+            yield leaf, qualified, f"import {leaf}"
+        elif facts.is_attribute_path(root, home):
             for local in _ALIASES.get(root, (root,)):
                 yield local, root, f"import {root}" if local == root else f"import {root} as {local}"
             yield leaf, qualified, f"from {module} import {leaf}"
         else:
             parent, _, name = module.rpartition(".")
-            whole = module, module, f"import {module}"
-            by_path = facts.is_by_path(module)
+            whole = home, home, f"import {home}"
+            by_path = facts.is_by_path(home)
             if by_path and self.source.visible(root, at) == root:
                 yield whole
-            if parent and module not in facts.by_path | facts.containers:
+            if parent and home == module and module not in facts.by_path | facts.containers:
                 yield name, module, f"from {parent} import {name}"
             elif parent:
                 yield leaf, qualified, f"from {module} import {leaf}"
@@ -192,13 +190,6 @@ class Speller:
                 yield whole
             yield leaf, qualified, f"from {module} import {leaf}"
             yield whole
-
-    def _is_left_out(self, qualified: str) -> bool:
-        """Whether it is a module that its package does not load, nor this file."""
-        facts, package = self.source.facts, qualified.rpartition(".")[0]
-        return (
-            package in facts.containers and facts.history.is_module(qualified) and qualified not in self.source.loaded_modules()
-        )
 
     def _from_sibling(self, qualified: str, at: ast.AST) -> str | None:
         """The bare name, where the file already imports others from the same submodule with ``from``: it gains this one."""
@@ -208,27 +199,13 @@ class Speller:
         for statement in self.source.imports:
             if not (isinstance(statement, ast.ImportFrom) and not statement.level and statement.module == module):
                 continue
-            if not self._has_run(statement, at) or any(a.name == leaf and a.asname for a in statement.names):
+            if not has_run(self.source, statement, at) or any(a.name == leaf and a.asname for a in statement.names):
                 continue
             first = statement.names[0]
             if first.name != "*" and self._is_free(leaf, qualified, at, Binding(leaf, "import", first, statement, qualified)):
                 self._extended.append((statement, leaf))
                 return leaf
         return None
-
-    def _has_run(self, statement: ast.stmt, at: ast.AST) -> bool:
-        """Whether an import has surely run before `at`: at the top level, or above it in the same function or block."""
-        source = self.source
-        if source.parent(statement) is source.tree:
-            inside = source.scope(at) is not source.scope_root
-            return not (guards.runs_too_late(source, statement, at) if inside else statement.lineno > getattr(at, "lineno", 0))
-        around = {a for a in source.ancestors(at) if isinstance(a, (ast.FunctionDef, ast.AsyncFunctionDef))}
-        scope = source.scope(statement)
-        if scope is not source.scope_root and scope.node not in around:
-            return False
-        if any(isinstance(a, ast.Try) and a.handlers for a in source.ancestors(statement)):
-            return False
-        return statement.lineno <= getattr(at, "lineno", 0) and guards.condition_holds(source, statement, at)
 
     def _as_imported(self, qualified: str, at: ast.AST, old: Binding) -> str | None:
         """The bare name, in a file without ``import jax`` that took the old one with ``from``, if it speaks for itself."""
@@ -557,6 +534,20 @@ def is_used(source: Source, alias: ast.alias, statement: ast.stmt) -> bool:
     return scope is source.scope_root and name in all_names(source)
 
 
+def has_run(source: Source, statement: ast.stmt, at: ast.AST) -> bool:
+    """Whether an import has surely run before `at`: at the top level, or above it in the same function or block."""
+    if source.parent(statement) is source.tree:
+        inside = source.scope(at) is not source.scope_root
+        return not (guards.runs_too_late(source, statement, at) if inside else statement.lineno > getattr(at, "lineno", 0))
+    around = {a for a in source.ancestors(at) if isinstance(a, (ast.FunctionDef, ast.AsyncFunctionDef))}
+    scope = source.scope(statement)
+    if scope is not source.scope_root and scope.node not in around:
+        return False
+    if any(isinstance(a, ast.Try) and a.handlers for a in source.ancestors(statement)):
+        return False
+    return statement.lineno <= getattr(at, "lineno", 0) and guards.condition_holds(source, statement, at)
+
+
 def is_idle(source: Source, alias: ast.alias, statement: ast.Import | ast.ImportFrom) -> bool:
     """Whether a name is imported for nothing: used by nobody here, taken by nobody from here, and not there on purpose."""
     scope = source.scope(statement)
@@ -597,22 +588,35 @@ def render_move(source: Source, change: MoveImport, newline: str) -> list[Splice
     node = change.node
     start, end = source.span(node)
     layout = Layout.of(source, node)
-    gone = {id(m.alias) for m in change.moved} | {id(a) for a in node.names if local_name(a) in change.drop}
+    dropped = [a for a in node.names if local_name(a) in change.drop and not (len(node.names) > 1 and is_used(source, a, node))]
+    moved = (*change.moved, *(m for a in dropped if (m := _bare_root(source, node, a)) is not None))
+    gone = {id(m.alias) for m in moved} | {id(a) for a in dropped}
     rest = [a for a in node.names if id(a) not in gone]
     written = import_lists.parse(source.unix(start, end))
-    here = tuple(m for m in change.moved if isinstance(node, ast.ImportFrom) and m.module == node.module and not node.level)
+    here = tuple(m for m in moved if isinstance(node, ast.ImportFrom) and m.module == node.module and not node.level)
     stay = {**{_as_name(a): _as_name(a) for a in rest}, **{_as_name(m.alias): _new_name(m) for m in here}}
     kept = [layout.fitted(k.renamed(stay), kept=True)] if (k := written.select(stay.__contains__)) else []
     if isinstance(node, ast.Import):
-        new = [f"import {m.module} as {m.local}" if m.alias.asname else f"import {m.module}" for m in change.moved]
+        new = [f"import {m.module} as {m.local}" if m.alias.asname else f"import {m.module}" for m in moved]
     else:
-        new = [layout.fitted(group) for group in _groups(written, change.moved, stay, layout.place.indent)]
+        new = [layout.fitted(group) for group in _groups(written, moved, stay, layout.place.indent)]
     if not (kept or new):
         return []
     fails = isinstance(source.parent(node), ast.Try) and any(source.is_dead(imported_name(source, node, a)) for a in rest)
     first = _as_name(node.names[-1]) in stay and node.lineno != node.end_lineno
     text = layout.joined([*new, *kept] if fails else [*kept, *new], 0 if first and not fails else -1)
     return [Splice(start, end if layout.place.shared else end + layout.tail, text.replace("\n", newline))]
+
+
+def _bare_root(source: Source, statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> MovedName | None:
+    """``import jax.experimental.gone`` becomes ``import jax`` when it is what binds ``jax`` for the rest of the file."""
+    root = alias.name.partition(".")[0]
+    if not isinstance(statement, ast.Import) or alias.asname or root == alias.name:
+        return None
+    others = [b.statement for b in source.lookup(root, source.scope(statement))[0] if b.node is not alias and b.statement]
+    if all(any(has_run(source, other, use) for other in others) for use in source.by_id.get(root, ())):
+        return None  # the rest of the file has the name from them
+    return MovedName(alias, root, "", root)
 
 
 def _as_name(alias: ast.alias) -> ImportName:

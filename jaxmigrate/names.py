@@ -566,7 +566,7 @@ class Source:
             return name if _tells(name, qualified) else None
         if qualified.startswith(held_name + "."):
             rest = qualified[len(held_name) + 1 :]
-            module = qualified.rpartition(".")[0]
+            module = self.facts.home_of(qualified)
             if module == held_name or self.facts.is_attribute_path(held_name, module) or self._imported(module, at):
                 return f"{name}.{rest}"
         return None

@@ -81,6 +81,11 @@ class Facts:
                 return False
         return True
 
+    def home_of(self, qualified: str) -> str:
+        """The module that must be loaded to reach a name: what is a module itself may be one that its package does not load."""
+        alone = qualified not in self.autoimported and self.history.is_module(qualified)
+        return qualified if alone else qualified.rpartition(".")[0]
+
     def is_by_path(self, module: str) -> bool:
         """Whether the module lies in a package whose members are named in full."""
         return any(module == package or module.startswith(f"{package}.") for package in self.by_path)

@@ -248,3 +248,40 @@ COMMENTS = {
 def test_comments_stay_with_their_names(before: str, after: str) -> None:
     result = rewritten(before, after)
     assert not [f for f in result.findings if "comment goes" in f.message]
+
+
+BINDS = {
+    "before_a_later_import": (
+        "import jax.tools.colab_tpu\njax.tools.colab_tpu.setup_tpu()\nprint(jax.devices())\nimport jax\n",
+        "import jax\nprint(jax.devices())\nimport jax\n",
+    ),
+    "in_a_branch": (
+        "if a:\n    import jax.tools.colab_tpu\n    jax.tools.colab_tpu.setup_tpu()\n    print(jax.devices())\nimport jax\nprint(jax)\n",
+        "if a:\n    import jax\n    print(jax.devices())\nimport jax\nprint(jax)\n",
+    ),
+    "beside_an_earlier_one": (
+        "import jax\nimport jax.tools.colab_tpu\njax.tools.colab_tpu.setup_tpu()\nprint(jax.devices())\n",
+        "import jax\nprint(jax.devices())\n",
+    ),
+    "for_other_members": ("import jax.experimental.maps\nx = jax.numpy.zeros(3)\n", "import jax\nx = jax.numpy.zeros(3)\n"),
+    "for_nobody": ("import jax.experimental.maps\nx = 1\n", "x = 1\n"),
+    "beside_one_in_the_same_statement": ("import jax, jax.experimental.maps\nf(jax.numpy)\n", "import jax\nf(jax.numpy)\n"),
+    "beside_another_module": (
+        "import os, jax.experimental.maps, jax.experimental.pjit\nf(jax.numpy, os, jax.experimental.pjit)\n",
+        "import os, jax.experimental.pjit\nf(jax.numpy, os, jax.experimental.pjit)\n",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "after"), BINDS.values(), ids=BINDS)
+def test_what_a_dotted_import_binds_stays_bound(before: str, after: str) -> None:
+    assert run(before).after.decode() == after
+
+
+def test_a_module_that_its_package_does_not_load_is_imported_itself() -> None:
+    before = "import jax.example_libraries as libraries\nfrom jax.experimental import stax\nf(stax, libraries)\n"
+    rewritten(before, before.replace("jax.experimental", "jax.example_libraries"))
+
+
+def test_a_successor_that_is_a_module_of_python() -> None:
+    rewritten("import jax\nf(jax.lax.itertools)\n", "import itertools\n\nf(itertools)\n")

@@ -43,7 +43,7 @@ def test_unchanged(source: str) -> None:
         ),
         pytest.param(
             "import jax\n@jax.linear_util.transformation\ndef f(): yield\n",
-            "import jax\nimport jax.extend\n@jax.extend.linear_util.transformation\ndef f(): yield\n",
+            "import jax\nimport jax.extend.linear_util\n@jax.extend.linear_util.transformation\ndef f(): yield\n",
             id="path",
         ),
     ],
