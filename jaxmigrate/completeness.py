@@ -21,8 +21,10 @@ from jaxmigrate.model import Applicability, Severity, Version
 from jaxmigrate.names import Binding, Resolved, Source
 from jaxmigrate.outcomes import Outcomes
 from jaxmigrate.presence import namespace_of
+from jaxmigrate.refusals import refusals
 from jaxmigrate.renames import Proposal
 from jaxmigrate.roundabout import Mention
+from jaxmigrate.signatures import PARTIALS
 from jaxmigrate.sites import has_stand_in
 
 REMOVED, DEPRECATED, UNKNOWN = "removed-names", "deprecated-names", "unknown-names"
@@ -64,7 +66,7 @@ def complete(
     look = _Look(source, source.facts.history, circumstances, _Covered(source, found))
     proposals = [*look.imports(), *look.stars()]
     proposals += [*look.chains(proposals), *look.strings(), *look.indirect(), *look.keywords(), *look.options()]
-    proposals += look.members()
+    proposals += [*look.members(), *look.refused({p.node for p in proposals})]
     return [p for p in proposals if p.codemod in chosen and not _is_ignored(p.symbol, source.facts.history, circumstances)]
 
 
@@ -582,12 +584,20 @@ class _Look:
                 continue
             yield self._gone_keyword(keyword, entry)
 
+    def refused(self, told: set[ast.AST]) -> Iterator[Proposal]:
+        """Calls that a function of today refuses, in other ways than by a keyword that is gone."""
+        for found in refusals(self.source, self.target):
+            call = found.call
+            places = (call, call.func, *call.args, *call.keywords)
+            if told.isdisjoint(places) and not self.covered.node(*places):
+                yield Proposal(REMOVED, call, found.message, Applicability.MANUAL, (), found.function, guard=found.guard)
+
     def _taking(self, node: ast.expr) -> list[ast.Call]:
         """The call of a function, or the partial that takes it first."""
         call = self.source.parent(node)
         if not isinstance(call, ast.Call):
             return []
-        is_partial = call.args[:1] == [node] and self.source.resolve(call.func) in roundabout.PARTIALS
+        is_partial = call.args[:1] == [node] and self.source.resolve(call.func) in PARTIALS
         return [call] if call.func is node or is_partial else []
 
     def _is_odd_partial(self, node: ast.expr) -> bool:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from jaxmigrate.gate import BUILTIN, holds_own_word, holds_word, packages
 from jaxmigrate.scan import CHILDREN, hand_over
+from jaxmigrate.signatures import PARTIALS, given, signature
 
 if TYPE_CHECKING:
     from jaxmigrate.model import Settings
@@ -74,6 +75,8 @@ class Table:
         self.loud_roots = frozenset(name.partition(".")[0] for name in self.loud)
         self.calls = {name: frozenset(arguments) for name, *arguments in self._lines("calls")}
         """Function -> the arguments that a call must have to be spoken of, as `Codemod.only_with` has them."""
+        self.takes = dict(line.split(" ") for line in self._sections["takes"].splitlines() if line)
+        """Function that refuses what it took once -> its signature of today."""
         self.methods = {name: frozenset(arguments) for name, *arguments in self._lines("methods")}
         """The same for attributes that are called."""
 
@@ -566,16 +569,27 @@ class _Judge:
             or ("#*" in called.arguments() and not speaking.isdisjoint(given))
             for called in self.seen.calls
             for speaking in self._speaking(called)
-        )
+        ) and not any(map(self._refused, self.seen.calls))
+
+    def _refused(self, called: _Called) -> bool:
+        """Whether a function that is called, or of which a partial is made, may refuse the arguments."""
+        takes = self.known.takes
+        names = [name for name in self._meant(called.base, called.rest) if name in takes] if takes else []
+        if not names or (called.skip and PARTIALS.isdisjoint(self._meant(*_chain(called.node.func)))):
+            return False
+        found = given(called.node, partial=bool(called.skip))
+        return found is not None and any(signature(takes[name]).refusal(found) for name in names)
+
+    def _meant(self, base: ast.AST, rest: tuple[str, ...]) -> Iterator[str]:
+        """All that a chain may mean."""
+        for meant in self.meanings.get(base.id, ()) if isinstance(base, ast.Name) else ():
+            yield self._through(".".join((meant, *rest)))
 
     def _speaking(self, called: _Called) -> Iterator[frozenset[str]]:
         """For each thing that may be called, the arguments that matter."""
         calls, methods = self.known.calls, self.known.methods
         yield from (methods[name] for name in called.method() if name in methods)
-        for meant in self.meanings.get(called.base.id, ()) if isinstance(called.base, ast.Name) else ():
-            name = self._through(".".join((meant, *called.rest)))
-            if name in calls:
-                yield calls[name]
+        yield from (calls[name] for name in self._meant(called.base, called.rest) if name in calls)
 
     def _is_odd(self, speaking: frozenset[str], literal: str) -> bool:
         """Whether the first argument is no literal that it may be."""

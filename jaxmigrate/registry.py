@@ -18,6 +18,7 @@ from jaxmigrate.fates import judge
 from jaxmigrate.gate import holds_own_word, newest, packages, prefilter
 from jaxmigrate.history import History
 from jaxmigrate.model import Version
+from jaxmigrate.signatures import Signatures
 from jaxmigrate.values import Facts
 
 
@@ -167,6 +168,7 @@ def _facts(tables: dict[str, Any], history: History) -> Facts:
         news=_versions(tables.get("news", {})),
         since=_versions(tables.get("since", {})),
         history=history,
+        signatures=Signatures(text_files("signatures.tsv")),
     )
 
 

@@ -17,6 +17,7 @@ from jaxmigrate.outcomes import Outcomes
 from jaxmigrate.presence import namespace_of
 from jaxmigrate.quoted import examples
 from jaxmigrate.scan import last_part
+from jaxmigrate.signatures import PARTIALS
 
 if TYPE_CHECKING:
     from jaxmigrate.scan import Scope
@@ -209,10 +210,6 @@ def _from_outside(source: Source, scope: Scope, inner: Source) -> Iterator[tuple
 def _longest(names: set[str]) -> set[str]:
     """Those that are no beginning of another one."""
     return {name for name in names if not any(other.startswith(f"{name}.") for other in names)}
-
-
-PARTIALS = ("functools.partial", "functools.partialmethod", "toolz.curry", "cytoolz.curry", "toolz.partial")
-"""What makes a function of another one and some of its arguments."""
 
 
 def handed_on(source: Source, node: ast.expr) -> Iterator[ast.Call]:

@@ -16,6 +16,7 @@ from jaxmigrate import guards
 from jaxmigrate.history import History
 from jaxmigrate.model import Version
 from jaxmigrate.scan import last_part
+from jaxmigrate.signatures import Signatures
 
 if TYPE_CHECKING:
     from jaxmigrate.names import Binding, Scope, Source
@@ -59,6 +60,7 @@ class Facts:
     since: Mapping[str, Version] = field(default_factory=dict)
     """Emitted API -> first release that has it, where the history does not tell."""
     history: History = field(default_factory=History)
+    signatures: Signatures = field(default_factory=Signatures)
 
     def since_of(self, name: str) -> Version | None:
         """The first release with `name`, or with the module it is said to live in."""

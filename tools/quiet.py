@@ -12,6 +12,7 @@ from jaxmigrate.fates import Fate, judge
 from jaxmigrate.history import Entry, History
 from jaxmigrate.quiet import ALL, ALWAYS, ASKED, FILE, MODULE, OBJECT, WITH, Table
 from jaxmigrate.registry import load
+from jaxmigrate.signatures import Signatures
 
 PATH = Path(__file__).resolve().parents[1] / "codemods" / FILE
 _LOST = "parameters of "
@@ -29,13 +30,14 @@ def text() -> str:
     looked.learn(history)
     names = "".join(_names(history, looked.everything))
     head = f"{_HEAD}[libraries]\n{' '.join(sorted(history.members('')))}\n"
-    known = Table(f"{head}[loud]\n[calls]\n[methods]\n{names}")
+    known = Table(f"{head}[loud]\n[calls]\n[takes]\n[methods]\n{names}")
     loud = {name: owners for name, owners in looked.loud.items() if known.is_quiet(name)}
     asked = [n for n in sorted(looked.everything) if n.startswith("jax.") and known.is_quiet(n) and not _own(known, n)]
     sections = {
         "codemods": "\n\n".join(filter(None, map(_triggers, codemods))),
         "loud": _listed(loud),
         "calls": _listed(looked.calls),
+        "takes": "\n".join(_takes(load().facts.signatures)),
         "methods": _listed(looked.methods),
         "asked": "\n".join(asked),
         "members": "\n".join(
@@ -80,6 +82,12 @@ class _Looked:
             lost = [name for name, entry in history.section(section).items() if not entry.alive] if function != section else []
             if lost:
                 self.calls.setdefault(function, set()).update(lost)
+
+
+def _takes(signatures: Signatures) -> Iterator[str]:
+    """What functions take that refuse calls of once."""
+    lives = ((function, signatures.life(function)) for function in sorted(signatures.functions))
+    return (f"{function} {life.today.text}" for function, life in lives if life is not None)
 
 
 def _gone(history: History) -> dict[str, set[str]]:

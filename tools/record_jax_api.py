@@ -5,8 +5,9 @@
 
 Writes tests/api/recordings/VERSION.json.gz. Where the release is newer than all on record, codemods/history.txt is brought up to
 it (new names, names that went, members that classes lost, deprecations), NEWEST is set, and the private names of the release
-replace those of the last one. What is gone and lacks advice in codemods/successors.tsv is listed. Of a release on record, what
-the history says otherwise is listed; members that the newest release has after all are taken off the record of lost ones.
+replace those of the last one; codemods/signatures.tsv gets the calls that it refuses and the last one took. What is gone and
+lacks advice in codemods/successors.tsv is listed. Of a release on record, what the history says otherwise is listed; members
+that the newest release has after all are taken off the record of lost ones.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -73,6 +75,8 @@ def main() -> int:
     path = write(recording)
     print(f"{path.relative_to(ROOT)}: {sum(map(len, recording['modules'].values()))} names of JAX {recording['version']}")
     print("\n".join(report(recording, private)))
+    sys.path.insert(0, str(ROOT))
+    import_module("tools.signatures").main()
     return 0
 
 
@@ -231,19 +235,19 @@ def keywords(recording: Recording, function: str) -> set[str] | None:
     found = SIGNATURE.match(recording["modules"].get(module, {}).get(name, [""])[0])
     if found is None:
         return None
-    parts = [part.strip() for part in _split(found[1])]
+    parts = [part.strip() for part in parameters(found[1])]
     if any(part.startswith("**") for part in parts):
         return None
     free = parts[parts.index("/") + 1 :] if "/" in parts else parts
     return {part.partition("=")[0] for part in free if part and part[0] not in "*_"}
 
 
-def _split(parameters: str) -> Iterator[str]:
+def parameters(text: str) -> Iterator[str]:
     """The parameters of a signature: commas within brackets and quotes separate nothing; a long default is cut short by dots."""
     start = depth = 0
     quote = ""
-    for number, sign in enumerate(parameters):
-        if sign == "," and parameters[:number].endswith("..."):
+    for number, sign in enumerate(text):
+        if sign == "," and text[:number].endswith("..."):
             quote, depth = "", 0
         if quote or sign in "'\"":
             quote = "" if sign == quote else quote or sign
@@ -252,9 +256,9 @@ def _split(parameters: str) -> Iterator[str]:
         elif sign in ")]}>":
             depth -= 1
         elif sign == "," and not depth:
-            yield parameters[start:number]
+            yield text[start:number]
             start = number + 1
-    yield parameters[start:]
+    yield text[start:]
 
 
 def _lost(old: Entry | None, symbol: str, first: Version, last: Version) -> Entry:
