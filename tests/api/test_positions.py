@@ -82,7 +82,7 @@ DEAD_BRANCHES = {
     "version_asked_before": "import {m}, jax\nOLD = jax.__version_info__ < (0, 2)\ndef f():\n    if OLD:\n        return {s}\n    return jax.jit\n",
     "returned_before": "import {m}, jax\ndef f():\n    if hasattr(jax, 'jit'):\n        return jax.jit\n    return {s}\n",
     "and_or": "import {m}, jax\nq = hasattr({m}, '{n}') and {s} or jax.jit\n",
-    "handler_in_a_function": "import {m}, jax\ndef f(y):\n    try:\n        return jax.jit(y)\n    except AttributeError:\n        return {s}(y)\n",
+    "handler_in_a_function": "import {m}, jax\ndef f(y):\n    try:\n        return jax.tree.map(g, y)\n    except AttributeError:\n        return {s}(y)\n",
 }  # fmt: skip
 
 
