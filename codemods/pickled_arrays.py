@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from jaxmigrate.codemod import Codemod, FileSite, Manual, Reports, StringSite
+from jaxmigrate.codemod import Codemod, FileSite, Manual, Reports, StringSite, last_part
 from jaxmigrate.model import Severity
 
 from ._changes import before, first
+
+if TYPE_CHECKING:
+    from jaxmigrate.names import Source
 
 codemod = Codemod(
     "pickled-arrays",
@@ -50,6 +54,15 @@ _LOADERS = tuple(f"{module}.{name}" for module in ("pickle", "cloudpickle", "dil
 def loaded(site: FileSite) -> Iterator[Manual]:
     """The first ``pickle.load`` of a file that uses JAX: what it reads may be older than the array class of today."""
     uses_jax = any(name.partition(".")[0] == "jax" for name in site.source.loaded_modules())
-    calls = [n for n in first(site.source, site.source.names(*_LOADERS)) if isinstance(site.source.parent(n), ast.Call)]
-    if uses_jax and calls:
-        yield site.manual(f"if this reads arrays: {_ADVICE}", calls[0], Severity.LOW)
+    loads = [n for n in first(site.source, site.source.names(*_LOADERS)) if _is_of_old(site.source, n)]
+    if uses_jax and loads:
+        yield site.manual(f"if this reads arrays: {_ADVICE}", loads[0], Severity.LOW)
+
+
+def _is_of_old(source: Source, loader: ast.expr) -> bool:
+    """Whether it is called on something else than what ``dumps`` has just made."""
+    call = source.parent(loader)
+    if not isinstance(call, ast.Call) or call.func is not loader or not call.args:
+        return False
+    made = source.value_of(call.args[0])
+    return not (isinstance(made, ast.Call) and last_part(made.func) == "dumps")

@@ -43,3 +43,4 @@ def test_an_old_program_that_loads_is_told_once() -> None:
     unchanged(LOADING, findings=["if this reads arrays"], origin="0.4.0", **SELECT)
     unchanged(LOADING, origin="0.4.1", **SELECT)
     unchanged(LOADING.replace("import jax", "import numpy"), origin="0.4.0", **SELECT)
+    unchanged("import pickle\nimport jax\ny = pickle.loads(pickle.dumps(x))\n", origin="0.4.0", **SELECT)
