@@ -69,7 +69,7 @@ def rewrite_source(
     pack: Pack | None = None,
     ages: bool = True,
 ) -> FileResult:
-    """Migrate one file; `ages` asks for the JAX that the names of the result need.
+    """Migrate one file; `ages` asks for the JAX that its names need, also where nothing is rewritten.
 
     Never raises for bad input: a file that cannot be decoded or parsed is ``failed`` with a one-line reason.
     """
@@ -175,7 +175,7 @@ class _Run:
                 proposals += rest
             if after is None:
                 self.leave(source, proposals)
-                self.uses = youngest(source) if self.ages else None
+                self.uses = self.used(source) if self.ages or self.history else None
                 return utf8
             source, utf8 = after, after.utf8
             self.history.append(_Shift(splices))
@@ -184,6 +184,11 @@ class _Run:
             seen.add(utf8)
             source.original, source.to_original = self.original, self.original_line
         raise EditError(f"no end after {_MAX_ROUNDS} rounds of edits")
+
+    def used(self, source: Source) -> Version | None:
+        """The JAX that the names in a file need, if that is more than the oldest on record has."""
+        found = youngest(source)
+        return found if found is not None and found > self.pack.facts.history.versions[0] else None
 
     def rest(self, source: Source, codemods: list[Codemod], found: list[Proposal]) -> list[Proposal]:
         """What is to be said where no codemod said anything."""

@@ -164,6 +164,11 @@ class FileResult:
         versions = [f.requires for f in self.findings if f.outcome is Outcome.APPLIED and f.requires]
         return max(versions, default=None)
 
+    @property
+    def needs(self) -> Version | None:
+        """The oldest JAX that has what the edits wrote and what the file uses besides."""
+        return max((version for version in (self.requires, self.uses) if version is not None), default=None)
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:

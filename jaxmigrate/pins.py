@@ -478,7 +478,7 @@ class ProjectPins:
 
     def see(self, result: FileResult) -> None:
         """Take in the result of a file: what its code needs, and its new text if it has requirements itself."""
-        known = [version for version in (self._needs, result.requires, result.uses) if version is not None]
+        known = [version for version in (self._needs, result.needs) if version is not None]
         self._needs = max(known, default=None)
         if result.path in self._found and result.status is Status.REWRITTEN:
             self._changed[result.path] = result.after

@@ -363,7 +363,7 @@ class _Work:
     """What it takes to rewrite one file; sent to each worker once."""
 
     def __init__(self, settings: Settings, index: ProjectIndex | None, *, may_pass_over: bool = False, ages: bool = True) -> None:
-        """`ages`: what JAX the results need is asked for; `may_pass_over` allows to leave files alone that are quiet."""
+        """`ages`: what JAX files need that stay as they are; `may_pass_over` allows to leave files alone that are quiet."""
         from jaxmigrate.project import ModuleNames
 
         self.settings = settings

@@ -252,6 +252,30 @@ def test_a_pin_below_what_the_code_needs_is_a_finding(tmp_path: Path) -> None:
     assert "jax==0.4.1 keeps JAX 0.4.25, which the rewritten code needs, from being installed" in output
 
 
+def test_the_report_and_the_requirements_name_one_release(tmp_path: Path) -> None:
+    (tmp_path / "old.py").write_text(OLD)
+    (tmp_path / "new.py").write_text("import jax\n\nx = jax.tree.map(f, t)\n")
+    (tmp_path / "requirements.txt").write_text("jax>=0.3.0\n")
+    output, _ = run(tmp_path, "--check")
+    assert "the rewritten code needs JAX 0.4.25, and jax>=0.3.0 allows older ones" in output
+    assert "The result needs JAX 0.4.25 or newer." in output
+
+
+def test_names_that_a_rewritten_file_used_before_count_without_requirements(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(f"{OLD}y = jax.tree.map(f, t)\n")
+    assert "The result needs JAX 0.4.25 or newer." in run(tmp_path, "--check")[0]
+    output, _ = run(tmp_path, "--check", "--target", "0.4.13")
+    assert "0.4.25 or newer, which is newer than the target 0.4.13: the code used names of it before." in output
+
+
+def test_what_the_oldest_jax_has_is_no_need(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("import jax\n\nx = jax.numpy.zeros(3)\n")
+    (tmp_path / "requirements.txt").write_text("jax<0.6\n")
+    output, _ = run(tmp_path, "--check")
+    assert "the target, from being installed\n" in output
+    assert "needs" not in output
+
+
 def test_a_bound_that_is_high_enough_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(OLD)
     (tmp_path / "pyproject.toml").write_text('[project]\ndependencies = ["jax>=0.4.1"]\n')

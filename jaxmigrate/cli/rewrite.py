@@ -167,7 +167,7 @@ def _files(
         click.echo(f"jaxmigrate: interrupted; {_written(results.values())}, none is half written", err=True)
         return FAILED
     progress.clear()
-    if not results:
+    if not any(map(_speaks, results.values())):
         return _nothing(len(found.files), wishes, output)
     _report(list(results.values()), len(found.files), settings, output, time.perf_counter() - started)
     return status_of(results.values(), output)
@@ -190,7 +190,7 @@ def _missing(errors: Iterable[tuple[str, str]]) -> dict[str, FileResult]:
 
 
 def _keep(result: FileResult, results: dict[str, FileResult]) -> None:
-    """Remember what the report needs: no contents, and nothing of a file that has nothing to say."""
+    """Remember what the report needs: no contents, and nothing of a file that neither has anything to say nor needs anything."""
     from dataclasses import replace
 
     from jaxmigrate.model import Status
@@ -200,8 +200,12 @@ def _keep(result: FileResult, results: dict[str, FileResult]) -> None:
         status = known.status if result.status is Status.UNCHANGED else result.status
         findings, written = known.findings + result.findings, known.written or result.written
         results[result.path] = replace(known, status=status, findings=findings, written=written)
-    elif result.findings or result.reason or result.before != result.after:
+    elif _speaks(result) or result.needs:
         results[result.path] = replace(result, before=b"", after=b"")
+
+
+def _speaks(result: FileResult) -> bool:
+    return bool(result.findings or result.reason or result.before != result.after)
 
 
 def _patch(result: FileResult, output: Output, progress: _Progress) -> None:

@@ -31,7 +31,7 @@ def render(
         "target": str(settings.target),
         "wrote": wrote,
         "elapsed": None if elapsed is None else round(elapsed, 3),
-        "requires": str(summary.requires) if summary.requires else None,
+        "requires": str(summary.needs) if summary.needs else None,
         "summary": {
             "files": files,
             "findings": {outcome.value: len(summary.of(outcome)) for outcome in Outcome},
@@ -50,7 +50,7 @@ def _file(result: FileResult) -> Json:
         "status": result.status.value,
         "reason": result.reason or None,
         "written": result.written,
-        "requires": str(result.requires) if result.requires else None,
+        "requires": str(result.needs) if result.needs else None,
         "findings": [_finding(f) for f in sorted(result.findings, key=lambda f: f.severity is not Severity.URGENT)],
     }
 

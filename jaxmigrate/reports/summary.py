@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from jaxmigrate.model import Applicability, FileResult, Finding, Outcome, Severity, Status, Version
@@ -31,6 +31,9 @@ class Summary:
     failed: tuple[FileResult, ...]
     skipped: tuple[FileResult, ...]
     requires: Version | None
+    """The oldest JAX that the applied edits need."""
+    needs: Version | None
+    """The oldest JAX that the result needs: for the edits, and for what its files use besides; None if nothing was rewritten."""
     scanned: int
 
     def of(self, outcome: Outcome) -> list[Place]:
@@ -69,15 +72,21 @@ class Summary:
 def summarise(results: Sequence[FileResult], scanned: int | None = None) -> Summary:
     """Count `results`, which are all files of the run unless `scanned` says how many there were."""
     found = tuple(place for result in results for place in places(result))
-    versions = [place.finding.requires for place in found if place.finding.outcome is Outcome.APPLIED and place.finding.requires]
+    sound = [result for result in results if result.status is not Status.FAILED]
+    has_edits = any(place.finding.outcome is Outcome.APPLIED for place in found)
     return Summary(
         found,
         Counter(result.status for result in results),
         tuple(result for result in results if result.status is Status.FAILED),
         tuple(result for result in results if result.status is Status.SKIPPED),
-        max(versions, default=None),
+        _newest(result.requires for result in sound),
+        _newest(result.needs for result in sound) if has_edits else None,
         len(results) if scanned is None else scanned,
     )
+
+
+def _newest(versions: Iterable[Version | None]) -> Version | None:
+    return max((version for version in versions if version is not None), default=None)
 
 
 def places(result: FileResult) -> list[Place]:

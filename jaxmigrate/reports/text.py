@@ -132,15 +132,17 @@ def closing(summary: Summary, wrote: bool, settings: Settings | None) -> Iterato
         parts.append(f"{count(len(summary.failed), 'file')} failed")
     if parts:
         yield f"Left: {', '.join(parts)}."
-    if summary.requires:
-        yield f"The result needs JAX {summary.requires} or newer{_beyond(summary, settings)}."
+    if summary.needs:
+        yield f"The result needs JAX {summary.needs} or newer{_beyond(summary, settings)}."
     yield from (f"Next: {step}" for step in next_steps(summary, wrote, settings))
 
 
 def _beyond(summary: Summary, settings: Settings | None) -> str:
-    if settings is None or summary.requires is None or summary.requires <= settings.target:
+    if settings is None or summary.needs is None or summary.needs <= settings.target:
         return ""
-    return f", which is newer than the target {settings.target}: some uses have no older successor"
+    by_edit = summary.requires is not None and summary.requires > settings.target
+    why = "some uses have no older successor" if by_edit else "the code used names of it before"
+    return f", which is newer than the target {settings.target}: {why}"
 
 
 def next_steps(summary: Summary, wrote: bool, settings: Settings | None = None) -> Iterator[str]:
