@@ -453,6 +453,7 @@ class _Judge:
         self.target = target
         self.present = present
         self.exports = exports
+        self._exporting = {_root(module) for module in exports}
         self.meanings = {name: {self._through(q) for q in meant} for name, meant in seen.meanings.items()}
         self._verdicts: dict[str, bool] = {}
 
@@ -626,7 +627,7 @@ class _Judge:
 
     def _through(self, qualified: str) -> str:
         """What a name of a module of the project is bound to, as `Source._through_index` has it."""
-        parts = qualified.split(".") if self.exports else ()
+        parts = qualified.split(".") if _root(qualified) in self._exporting else ()
         for count in range(len(parts) - 1, 0, -1):
             names = self.exports.get(".".join(parts[:count]))
             if names is not None and parts[count] in names:
