@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ _HIDDEN_BUT_OURS = frozenset(
 
 BUILD_SCRIPTS = ("setup.py", "noxfile.py")
 """Python whose strings are requirements."""
+PROJECT_MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
+"""What the folder of a project has."""
 SCRIPT_BLOCK = b"# /// script"
 """Begins the comment in which other Python says what it needs (PEP 723)."""
 _MAY_PIN = (".txt", ".in", ".pip", ".ipynb", "Pipfile")
@@ -145,6 +147,48 @@ def _folder(top: str, excluded: Excluded | None) -> list[tuple[str, str, str]]:
             plain.append((prefix + name, kind, f"{real_top}/{name}"))
     own = {real for _, _, real in plain} if links else set()
     return plain + [link for link in links if link[2] not in own]
+
+
+def around(files: Sequence[tuple[str, str]]) -> list[str]:
+    """The files of the project that `files` are in which may hold its requirements, from their common folder up, without them."""
+    paths = [path for path, _ in files]
+    try:
+        common = os.path.commonpath([os.path.abspath(min(paths)), os.path.abspath(max(paths))])
+    except ValueError:  # there are none, or they are on several drives
+        return []
+    levels = _levels(common if os.path.isdir(common) else os.path.dirname(common))
+    found = [path for level in levels for path in _requirements(level)]
+    names = {os.path.basename(path) for path in found}
+    known = {os.path.abspath(path) for path in paths if os.path.basename(path) in names}
+    return [path for path in found if path not in known]
+
+
+def _levels(folder: str) -> list[str]:
+    """A folder and those above it, up to the top of the checkout; without one, up to the nearest that is a project."""
+    top, levels = git_root(folder), []
+    while True:
+        levels.append(folder)
+        if os.path.realpath(folder) == top:
+            return levels
+        if top is None and any(os.path.exists(os.path.join(folder, mark)) for mark in PROJECT_MARKS):
+            return levels
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return []
+        folder = parent
+
+
+def _requirements(folder: str) -> Iterator[str]:
+    for place in (folder, os.path.join(folder, "requirements")):
+        try:
+            names = sorted(os.listdir(place))
+        except OSError:
+            continue
+        for name in names:
+            path = os.path.join(place, name)
+            kind = kind_of(path.replace(os.sep, "/"))
+            if kind == TEXT or (kind == PINS and not name.endswith(".ipynb")) or name in BUILD_SCRIPTS:
+                yield path
 
 
 def git_root(folder: str) -> str | None:

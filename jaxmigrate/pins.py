@@ -440,6 +440,12 @@ def _position(data: bytes, offset: int) -> Position:
     return Position(line, len(data[start:offset].decode("utf-8", "replace")))
 
 
+def _in_files(paths: Iterable[str], packages: Sequence[str]) -> dict[str, list[Pin]]:
+    """The requirements in each of these files that has some."""
+    found = {path: find(os.path.basename(path), data, packages) for path in paths if isinstance(data := read(path), bytes)}
+    return {path: pins for path, pins in found.items() if pins}
+
+
 class ProjectPins:
     """The requirements of all files of a run, judged when everything else is known."""
 
@@ -452,10 +458,11 @@ class ProjectPins:
         self._changed: dict[str, bytes] = {}
 
     @classmethod
-    def read(cls, paths: Iterable[str], settings: Settings) -> ProjectPins | None:
+    def read(cls, paths: Iterable[str], settings: Settings, around: Iterable[str] = ()) -> ProjectPins | None:
         """The requirements in these files; None when there is none, or they are not to be spoken of.
 
-        Its settings know the JAX that the program was written for, where the requirements tell and the user does not.
+        Its settings know the JAX that the program was written for, where the requirements tell, those `around` too, and the user
+        does not.
         """
         from jaxmigrate.registry import history
 
@@ -463,16 +470,13 @@ class ProjectPins:
         if known is None:
             return None
         codemod, library, *others = known
-        found: dict[str, list[Pin]] = {}
-        for path in paths:
-            data = read(path)
-            if isinstance(data, bytes) and (pins := find(os.path.basename(path), data, (library, *others))):
-                found[path] = pins
-        if not found:
-            return None
+        found = _in_files(paths, (library, *others))
+        beyond = _in_files(around, (library,)) if settings.origin is None else {}
         if settings.origin is None:
-            every = [pin for pins in found.values() for pin in pins]
+            every = [pin for pins in (*found.values(), *beyond.values()) for pin in pins]
             settings = replace(settings, origin=origin(every, library, history().versions))
+        if not found and settings.origin is None:
+            return None
         chosen = (settings.select is None or codemod in settings.select) and codemod not in settings.ignore
         return cls(found if chosen else {}, settings, codemod, library)
 

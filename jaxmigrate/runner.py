@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from jaxmigrate.discovery import BUILD_SCRIPTS, PINS, PYTHON, SCRIPT_BLOCK, TEXT
+from jaxmigrate.discovery import BUILD_SCRIPTS, PINS, PROJECT_MARKS, PYTHON, SCRIPT_BLOCK, TEXT, around
 from jaxmigrate.gate import has_trace, prefilter
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ _FEW = 3
 """Files that are looked at before it is known whether anything else is needed."""
 _MANY = 1000
 """Files from which it matters how often each is searched."""
-_PROJECT_MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 _COLLECT = 100
 """Files after which cycles are collected while automatic collection is off: that costs a fifth of the time and finds little.
 
@@ -59,6 +58,8 @@ class Survey(NamedTuple):
     """How the hits hang together."""
     pins: Sequence[str] = ()
     """Files that may hold version requirements on the library."""
+    around: Sequence[str] = ()
+    """Others of the project, which tell its age alone."""
 
 
 def run(
@@ -90,7 +91,8 @@ def look(files: Sequence[tuple[str, str]], progress: Progress | None = None, nam
         look_.at(number, path, kind)
     look_.again(files)
     project = look_.hang_together(files)
-    return Survey([hit for _, hit in sorted(look_.hits)], project, look_.pins)
+    hits = [hit for _, hit in sorted(look_.hits)]
+    return Survey(hits, project, look_.pins, [path for path in around(files) if has_trace(_content(path))] if hits else [])
 
 
 class _Look:
@@ -189,7 +191,7 @@ def _grouping(files: Sequence[tuple[str, str]]) -> Callable[[str], str]:
         common = os.path.commonpath([min(paths), max(paths)])
     except ValueError:  # none, or both absolute and relative ones
         return lambda path: ""
-    if any(os.path.exists(os.path.join(common or ".", mark)) for mark in _PROJECT_MARKS):
+    if any(os.path.exists(os.path.join(common or ".", mark)) for mark in PROJECT_MARKS):
         return lambda path: ""
     start = len(common) + 1 if common else 0
     return lambda path: path[: max(path.find("/", start), 0)]
@@ -279,7 +281,7 @@ def _content(path: str) -> bytes:
 
 def has_nothing(survey: Survey) -> bool:
     """Whether a run with the usual settings surely has nothing to say; asked of a few files only, before all else is loaded."""
-    if survey.pins or len(survey.hits) > _FEW or (survey.project is not None and survey.project.exports):
+    if survey.pins or survey.around or len(survey.hits) > _FEW or (survey.project is not None and survey.project.exports):
         return False
     from jaxmigrate.project import module_name
     from jaxmigrate.quiet import is_quiet
@@ -302,11 +304,11 @@ def process(
     """Rewrite the hits of a survey and yield their results in order."""
     from jaxmigrate import quiet
 
-    pins = _pins(survey.pins, settings)
+    pins = _pins(survey, settings)
     if pins is not None:
         settings = pins.settings
     may_pass_over = pins is None and quiet.may_be_asked(settings)
-    work = _Work(settings, survey.project, may_pass_over=may_pass_over, ages=pins is not None)
+    work = _Work(settings, survey.project, may_pass_over=may_pass_over, ages=bool(survey.pins) and pins is not None)
     workers = _workers(survey.hits, jobs) if survey.hits else 1
     results = _parallel(survey.hits, work, workers) if workers > 1 else map(work.rewrite, survey.hits)
     with_facts: list[FileResult] = []
@@ -324,13 +326,13 @@ def process(
         yield _write(result) if write else result
 
 
-def _pins(paths: Sequence[str], settings: Settings) -> ProjectPins | None:
-    """The version requirements of the project, if it has any that we may speak of."""
-    if not paths:
+def _pins(survey: Survey, settings: Settings) -> ProjectPins | None:
+    """The version requirements of the project, if it has any that we may speak of, or that tell its age."""
+    if not survey.pins and (not survey.around or settings.origin is not None):
         return None
     from jaxmigrate.pins import ProjectPins
 
-    return ProjectPins.read(paths, settings)
+    return ProjectPins.read(survey.pins, settings, survey.around)
 
 
 def _facts_only(result: FileResult) -> FileResult:
