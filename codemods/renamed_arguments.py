@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -94,6 +94,62 @@ def _gives_flags(call: ast.Call, method: str) -> bool:
     """Whether the further arguments are written as flags, which tells the indexer from that of pandas."""
     flags = call.args if method == "get" else call.args[1:]
     return bool(flags) and all(isinstance(flag, ast.Constant) and isinstance(flag.value, bool) for flag in flags)
+
+
+_MESH = "jax.sharding.AbstractMesh"
+
+
+@codemod.call(_MESH)
+@codemod.only_with({_MESH: ["#0"]})
+def mesh_of_pairs(site: CallSite) -> Reports:
+    """``AbstractMesh((("x", 2), ("y", 4)))``; axes were Auto, which later releases have to be told."""
+    pairs = _pairs(site)
+    if not pairs:
+        return None
+    message = "AbstractMesh takes the sizes and the names apart since JAX 0.5.3"
+    if not site.target_has("0.5.3"):
+        return site.manual(f"{message}, which the target {site.target} lacks: choose by version")
+    names, sizes = ({f"{kind}{n}": pair.elts[i] for n, pair in enumerate(pairs)} for i, kind in enumerate(("name", "size")))
+    types = "{jax.sharding.AxisType}.Auto"
+    template = f"{{function}}({_row(sizes)}, {_row(names)}, axis_types={_row([types] * len(pairs), '')})"
+    new = Template(template, {"function": site.node.func, **names, **sizes})
+    level = SAFE if all(map(site.source.is_pure, (*names.values(), *sizes.values()))) else REVIEW
+    return Rewrite(f"{message}; its axes stay Auto", level, (ReplaceExpr(site.node, new),), requires="0.5.3")
+
+
+def _pairs(site: CallSite) -> list[ast.Tuple]:
+    """The written pairs of a name and a size that are the only argument."""
+    given = site.node.args[0] if len(site.node.args) == 1 and not site.partial and not site.node.keywords else None
+    pairs = given.elts if isinstance(given, (ast.Tuple, ast.List)) else []
+    written = [pair for pair in pairs if isinstance(pair, ast.Tuple) and len(pair.elts) == 2]
+    return written if len(written) == len(pairs) and not any(isinstance(e, ast.Starred) for p in written for e in p.elts) else []
+
+
+def _row(holes: Iterable[str], braces: str = "{}") -> str:
+    """A tuple of holes of a template."""
+    texts = [f"{braces[:1]}{hole}{braces[1:]}" for hole in holes]
+    return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
+
+
+_BLOCK = "jax.experimental.pallas.BlockSpec"
+
+
+@codemod.call(_BLOCK)
+@codemod.only_with({_BLOCK: ["#0"]})
+def blocks(site: CallSite) -> Reports:
+    """``pl.BlockSpec(lambda i: (i, 0), (8, 128))``: the shape is the first argument."""
+    given = site.positional()
+    if site.partial or site.has_star() or not given or not _is_function(site.source, given[0]):
+        return None
+    change = EditCall(site.node, to_keyword=dict(enumerate(("index_map", "block_shape")[: len(given)])))
+    return Rewrite("BlockSpec takes block_shape before index_map since 0.4.31", REVIEW, (change,))
+
+
+def _is_function(source: Source, node: ast.expr) -> bool:
+    """A lambda, or the name of a function of the file."""
+    value = source.value_of(node)
+    bindings, _ = source.lookup(value.id, source.scope(value)) if isinstance(value, ast.Name) else ([], None)
+    return isinstance(value, ast.Lambda) or (bool(bindings) and all(isinstance(b.node, ast.FunctionDef) for b in bindings))
 
 
 _ELSEWHERE = (

@@ -260,24 +260,6 @@ def _is_no_array(node: ast.expr) -> bool:
     return isinstance(node, (ast.Dict, ast.Set)) or (isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes)))
 
 
-@codemod.call("jax.experimental.pallas.BlockSpec")
-@before("0.4.31")
-def blocks(site: CallSite) -> Reports:
-    """``pl.BlockSpec(lambda i: (i, 0), (8, 128))``: the shape is the first argument."""
-    given = site.positional()
-    if site.partial or site.has_star() or not given or not _is_function(site.source, given[0]):
-        return None
-    change = EditCall(site.node, to_keyword=dict(enumerate(("index_map", "block_shape")[: len(given)])))
-    return Rewrite("BlockSpec takes block_shape before index_map since 0.4.31", REVIEW, (change,))
-
-
-def _is_function(source: Source, node: ast.expr) -> bool:
-    """A lambda, or the name of a function of the file."""
-    value = source.value_of(node)
-    bindings, _ = source.lookup(value.id, source.scope(value)) if isinstance(value, ast.Name) else ([], None)
-    return isinstance(value, ast.Lambda) or any(isinstance(b.node, ast.FunctionDef) for b in bindings)
-
-
 @codemod.call("jax.sharding.Mesh", "jax.experimental.maps.Mesh", "jax.interpreters.pxla.Mesh", "jax.experimental.mesh")
 @before("0.3.25")
 def one_name_for_axes(site: CallSite) -> Reports:

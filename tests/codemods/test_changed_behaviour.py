@@ -486,7 +486,6 @@ def test_names_of_other_codemods_are_not_mistaken_for_what_was_written() -> None
         ("stricter-arguments", "0.3.2", "jnp.broadcast_to([3.0, 4.0], (2, 2))"),
         ("stricter-arguments", "0.8.0", "jnp.ones(2).sum(where=jnp.array([1, 0]))"),
         ("stricter-arguments", "0.6.0", "jnp.array_equal(x, None)"),
-        ("stricter-arguments", "0.4.31", "jax.experimental.pallas.BlockSpec(lambda i: (i, 0), (8, 128))"),
         ("callback-arguments", "0.4.27", "jax.debug.callback(lambda x: x.tofile('x'), jnp.ones(2))"),
         ("none-in-trees", "0.4.34", "m = jax.tree_map(lambda p: None if p else p, a)\njax.tree_map(f, m, a)"),
         ("jaxpr-walks", "0.9.2", "def f(e): s, p = e.primitive.get_bind_params(e.params)"),

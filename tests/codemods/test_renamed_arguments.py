@@ -261,3 +261,29 @@ def test_arguments_that_move_and_others_are_one_finding(arguments: str, after: s
     source = f"import jax.numpy as jnp\ny = jnp.clip({arguments})\n"
     result = rewritten(source, f"import jax.numpy as jnp\ny = jnp.clip({after})\n", select="renamed-arguments")
     assert len(result.findings) == 1
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        pytest.param("AbstractMesh((2, 4), ('x', 'y'))", id="sizes-and-names"),
+        pytest.param("AbstractMesh((2, 4), axis_names=('x', 'y'))", id="names-by-keyword"),
+    ],
+)
+def test_a_mesh_of_sizes_and_names_is_left(call: str) -> None:
+    unchanged(f"from jax.sharding import AbstractMesh\nm = {call}\n")
+
+
+@pytest.mark.parametrize(
+    "call", ["AbstractMesh(pairs)", "AbstractMesh(())", "AbstractMesh((('x', 2),), axis_types=t)", "AbstractMesh((*p, ('x', 2)))"]
+)
+def test_a_mesh_of_pairs_that_are_not_written_out_is_reported(call: str) -> None:
+    result = run(f"from jax.sharding import AbstractMesh\nm = {call}\n")
+    assert not applied(result)
+    assert ["refuses such a call since JAX 0.5.3" in f.message for f in result.findings] == [True]
+
+
+def test_a_mesh_of_pairs_for_an_older_target_is_left_to_choose() -> None:
+    result = run("import jax\nm = jax.sharding.AbstractMesh((('x', 2),))\n", target="0.4.38")
+    assert not applied(result)
+    assert "choose by version" in result.findings[0].message
