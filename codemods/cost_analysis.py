@@ -27,6 +27,7 @@ codemod = Codemod(
     link="https://docs.jax.dev/en/latest/_autosummary/jax.stages.Compiled.html",
     words=frozenset({"cost_analysis"}),
     applicability=REVIEW,
+    about=frozenset({"jax.stages.Compiled.cost_analysis"}),
 )
 
 _WHY = "cost_analysis() of a compiled function is a dict since 0.5.0, and was a list of one"

@@ -27,6 +27,7 @@ codemod = Codemod(
     link="https://docs.jax.dev/en/latest/changelog.html",
     words=frozenset({"jax"}),
     applicability=UNSAFE,
+    about=frozenset({"jax.sharding.PartitionSpec", "jax.P"}),
 )
 
 _SPEC = "jax.sharding.PartitionSpec"

@@ -25,6 +25,7 @@ codemod = Codemod(
     link="https://docs.jax.dev/en/latest/migrate_pmap.html",
     words=frozenset({"pmap"}),
     applicability=REVIEW,
+    about=frozenset({"jax.pmap"}),
 )
 
 _SAME = frozenset({

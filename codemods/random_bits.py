@@ -17,6 +17,15 @@ from ._changes import argument, before, first, lines
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
 
+_FLAG = "jax_threefry_partitionable"
+_GAMMA = ("gamma", "loggamma", "beta", "chisquare", "dirichlet", "t", "f", "ball", "generalized_normal", "wald", "triangular")
+_DRAWS = (
+    *_GAMMA, "bernoulli", "binomial", "bits", "categorical", "cauchy", "choice", "double_sided_maxwell", "exponential",
+    "geometric", "gumbel", "laplace", "logistic", "lognormal", "maxwell", "multivariate_normal", "normal", "orthogonal", "pareto",
+    "permutation", "poisson", "rademacher", "randint", "random_gamma_p", "rayleigh", "shuffle", "truncated_normal", "uniform",
+    "weibull_min", "split", "fold_in",
+)  # fmt: skip
+
 codemod = Codemod(
     "random-bits",
     summary="jax.random draws other numbers from the same key",
@@ -26,16 +35,9 @@ codemod = Codemod(
     link="https://docs.jax.dev/en/latest/changelog.html",
     words=frozenset({"random"}),
     applicability=MANUAL,
+    about=frozenset((f"flags.{_FLAG}", *(f"jax.random.{name}" for name in _DRAWS))),
 )
 
-_FLAG = "jax_threefry_partitionable"
-_GAMMA = ("gamma", "loggamma", "beta", "chisquare", "dirichlet", "t", "f", "ball", "generalized_normal", "wald", "triangular")
-_DRAWS = (
-    *_GAMMA, "bernoulli", "binomial", "bits", "categorical", "cauchy", "choice", "double_sided_maxwell", "exponential",
-    "geometric", "gumbel", "laplace", "logistic", "lognormal", "maxwell", "multivariate_normal", "normal", "orthogonal", "pareto",
-    "permutation", "poisson", "rademacher", "randint", "random_gamma_p", "rayleigh", "shuffle", "truncated_normal", "uniform",
-    "weibull_min", "split", "fold_in",
-)  # fmt: skip
 _SMALL = frozenset({"int8", "uint8", "int16", "uint16"})
 
 

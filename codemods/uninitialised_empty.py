@@ -16,6 +16,8 @@ from ._shapes import shape
 if TYPE_CHECKING:
     from jaxmigrate.names import Source
 
+_ZEROS = {"jax.numpy.empty": "jax.numpy.zeros", "jax.numpy.empty_like": "jax.numpy.zeros_like"}
+
 codemod = Codemod(
     "uninitialised-empty",
     summary="jnp.empty and jnp.empty_like held zeros, and hold anything now",
@@ -25,9 +27,8 @@ codemod = Codemod(
     link="https://docs.jax.dev/en/latest/_autosummary/jax.numpy.empty.html",
     words=frozenset({"empty", "empty_like"}),
     applicability=UNSAFE,
+    about=frozenset(_ZEROS),
 )
-
-_ZEROS = {"jax.numpy.empty": "jax.numpy.zeros", "jax.numpy.empty_like": "jax.numpy.zeros_like"}
 
 
 @codemod.file

@@ -388,6 +388,8 @@ class Codemod:
     """Handlers that speak of a call only if it has certain arguments (see `only_with`)."""
     needs: dict[Handler, tuple[str, ...]] = field(default_factory=dict)
     """Whole-file handlers that speak only where the file has certain names (see `only_where`)."""
+    about: frozenset[str] = frozenset()
+    """Names whose behaviour changed at `since`, of which handlers speak that are not registered for them."""
     gone: dict[str, str] = field(default_factory=dict)
     """Module that no longer exists -> what to do about a use that nothing else handles."""
 
@@ -403,6 +405,14 @@ class Codemod:
             tables = (self.moves, self.names, self.calls)
             self._leaves = self.words | {name.rpartition(".")[2] for table in tables for name in table}
         return self._leaves
+
+    def changes(self, symbol: str) -> Iterator[str]:
+        """The releases that changed the behaviour of a name, as far as this codemod speaks of it."""
+        if symbol in self.about:
+            yield self.since
+        for handler in (*self.names.get(symbol, ()), *self.calls.get(symbol, ())):
+            if version := getattr(handler, "before", ""):
+                yield str(version)
 
     def name_(self, *qualified: str) -> Callable[[Handler], Handler]:
         """Register a function of `NameSite` for every use of these names in an expression."""

@@ -38,6 +38,15 @@ class Holds:
 
 
 @dataclass(frozen=True, slots=True)
+class Changed:
+    """Another behaviour under the same name."""
+
+    codemod: Codemod
+    """Who speaks of it in programs that are older."""
+    releases: tuple[Version, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Story:
     """What there is to tell about a name."""
 
@@ -50,6 +59,8 @@ class Story:
     """No codemod has an edit for it."""
     codemods: tuple[Codemod, ...]
     """Who deals with it."""
+    changed: tuple[Changed, ...]
+    """What it does otherwise than before."""
     lost: tuple[Entry, ...]
     """Arguments and members that it lost."""
     also: tuple[str, ...]
@@ -83,7 +94,8 @@ def tell(question: str, history: History, codemods: Mapping[str, Codemod], short
     entry = history.entry(names[0]) if names else None
     if entry is None or not (asked.endswith(")") or "class" in entry.kinds):
         return None
-    return replace(_story(entry.symbol, [], history, codemods), of=part)
+    changed = tuple(_changed(entry.symbol + part, entry, codemods.values()))
+    return replace(_story(entry.symbol, [], history, codemods), of=part, changed=changed)
 
 
 def _moved(name: str, codemods: Mapping[str, Codemod]) -> Story | None:
@@ -95,7 +107,7 @@ def _moved(name: str, codemods: Mapping[str, Codemod]) -> Story | None:
     entry = Entry(name, (), Version.parse(codemod.deprecated) if codemod.deprecated else None)
     removed = Version.parse(codemod.removed) if codemod.removed else None
     successors = move.successors or (Successor(Version.parse(codemod.since), move.new),)
-    return Story(name, entry, removed, tuple(_successive(successors)), "", False, dealing, (), ())
+    return Story(name, entry, removed, tuple(_successive(successors)), "", False, dealing, (), (), ())
 
 
 def _owner(name: str) -> tuple[str, str]:
@@ -110,7 +122,8 @@ def meant(asked: str, history: History, short: Mapping[str, str]) -> Iterator[st
     """The names on record that a question may mean, the likeliest first."""
     first, dot, rest = asked.partition(".")
     flag = _flag(asked)
-    names = [asked, short.get(first, first) + dot + rest if first in short else "", flag]
+    whole = short.get(first, first) + dot + rest if first in short else ""
+    names = [_namesake(whole, history) if not dot else "", asked, whole, flag, f"jax.{asked}" if dot else ""]
     if flag and asked.startswith(("config.", "jax.config.")):
         names.reverse()
     seen = set()
@@ -123,6 +136,13 @@ def meant(asked: str, history: History, short: Mapping[str, str]) -> Iterator[st
         yield from _by_last_part(asked, history)
     elif not seen and (found := _whatever_case(short.get(first.lower(), first) + dot + rest, history)):
         yield found
+
+
+def _namesake(module: str, history: History) -> str:
+    """The function that a module is named after; empty when none lives there."""
+    symbol = f"{module}.{module.rpartition('.')[2]}"
+    entry = history.entry(symbol) if module else None
+    return symbol if entry is not None and entry.alive and not entry.kinds & {"leak", "module"} else ""
 
 
 def _entry(name: str, history: History) -> Entry | None:
@@ -175,7 +195,8 @@ def _likelihood(history: History, entry: Entry) -> tuple[object, ...]:
     """How likely a name is meant by its last part: first what is in the front room today, then what there is to say about."""
     in_front = entry.alive and entry.symbol.count(".") == 1
     silent = entry.symbol not in history.advices and not history.lost_parameters(entry.symbol)
-    return "leak" in entry.kinds, not in_front, "module" in entry.kinds, silent, entry.symbol.count("."), entry.symbol
+    unlikely = "module" in entry.kinds or entry.symbol.startswith("flags.")
+    return "leak" in entry.kinds, not in_front, unlikely, silent, entry.symbol.count("."), entry.symbol
 
 
 def _story(symbol: str, also: list[str], history: History, codemods: Mapping[str, Codemod]) -> Story:
@@ -198,10 +219,19 @@ def _story(symbol: str, also: list[str], history: History, codemods: Mapping[str
         text,
         by_hand,
         dealing,
+        tuple(_changed(symbol, entry, codemods.values())),
         tuple(e for _, e in lost),
         tuple(also[:_MANY]),
         _holds(symbol, history) if history.is_module(symbol) else None,
     )
+
+
+def _changed(symbol: str, entry: Entry, codemods: Iterable[Codemod]) -> Iterator[Changed]:
+    """Who speaks of another behaviour of a name, in releases that had it."""
+    for codemod in codemods:
+        releases = {Version.parse(version) for version in codemod.changes(symbol)}
+        if releases := {version for version in releases if entry.last is None or version <= entry.last}:
+            yield Changed(codemod, tuple(sorted(releases)))
 
 
 def _has_edit(symbol: str, advice: Advice | None, codemod: Codemod) -> bool:
@@ -246,7 +276,8 @@ def _dealing(symbol: str, advice: Advice | None, codemods: Mapping[str, Codemod]
     if first is not None:
         yield first
     for codemod in codemods.values():
-        if codemod is not first and (symbol in codemod.moves or symbol in codemod.names or symbol in codemod.calls):
+        known = (codemod.moves, codemod.names, codemod.calls, codemod.about)
+        if codemod is not first and any(symbol in names for names in known):
             yield codemod
 
 

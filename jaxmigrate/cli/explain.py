@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from jaxmigrate.codemod import Codemod
     from jaxmigrate.history import Entry
     from jaxmigrate.registry import Pack
-    from jaxmigrate.story import Holds, Story
+    from jaxmigrate.story import Changed, Holds, Story
 
 _WIDTH = 80
 
@@ -118,16 +118,9 @@ def _title(story: Story) -> str:
 
 
 def _rows(story: Story) -> Iterator[tuple[str, str]]:
-    entry = story.entry
     if story.of:
         yield "asked for", f"{story.of}, which is not among what it lost"
-    yield "in JAX", _spans(entry)
-    if "leak" in entry.kinds:
-        yield "what it was", "an import of that module which nobody promised, no API of its own"
-    if entry.deprecated is not None:
-        yield "deprecated in", str(entry.deprecated)
-    if story.removed is not None:
-        yield "removed in", str(story.removed)
+    yield from _life(story)
     for number, new in enumerate(story.instead):
         yield "" if number else "instead", f"{new.name}, {_targets(story, number)}"
     if story.advice:
@@ -139,6 +132,24 @@ def _rows(story: Story) -> Iterator[tuple[str, str]]:
         yield "it lost", "; ".join(_lost(e) for e in story.lost)
     if story.also:
         yield "same name", ", ".join(story.also)
+
+
+def _life(story: Story) -> Iterator[tuple[str, str]]:
+    entry = story.entry
+    yield "in JAX", _spans(entry)
+    if "leak" in entry.kinds:
+        yield "what it was", "an import of that module which nobody promised, no API of its own"
+    for number, changed in enumerate(story.changed):
+        yield "" if number else "changed in", _change(changed)
+    if entry.deprecated is not None:
+        yield "deprecated in", str(entry.deprecated)
+    if story.removed is not None:
+        yield "removed in", str(story.removed)
+
+
+def _change(changed: Changed) -> str:
+    """Another behaviour, and who speaks of it."""
+    return f"{', '.join(map(str, changed.releases))}: {changed.codemod.summary} ({changed.codemod.name}, with --from)"
 
 
 def _label(story: Story) -> str:
@@ -154,7 +165,7 @@ def _held(holds: Holds) -> str:
 
 
 def _workers(story: Story) -> Iterator[tuple[str, str]]:
-    edits = [f"{c.name} ({'up to ' if int(c.applicability) else ''}{c.applicability})" for c in story.codemods]
+    edits = [f"{c.name} ({_reservation(c)})" for c in story.codemods]
     if story.state == "alive":
         if edits:
             yield "codemods", ", ".join(edits)
@@ -165,6 +176,13 @@ def _workers(story: Story) -> Iterator[tuple[str, str]]:
         yield "rewritten by", ", ".join(edits)
     if story.codemods:
         yield "read", story.codemods[0].link
+
+
+def _reservation(codemod: Codemod) -> str:
+    """The strongest that an edit of it may carry."""
+    if codemod.applicability.name == "MANUAL":
+        return "by hand"
+    return f"{'up to ' if int(codemod.applicability) else ''}{codemod.applicability}"
 
 
 def _spans(entry: Entry) -> str:
@@ -218,6 +236,10 @@ def _as_data(story: Story) -> dict[str, object]:
         "advice": story.advice,
         "by_hand": story.by_hand and story.state != "alive",
         "codemods": [{"name": c.name, "edits": str(c.applicability), "link": c.link} for c in story.codemods],
+        "changed": [
+            {"codemod": c.codemod.name, "releases": list(map(str, c.releases)), "summary": c.codemod.summary}
+            for c in story.changed
+        ],
         "lost": [{"name": e.symbol, "last": str(e.last) if e.last else None} for e in story.lost],
         "names": story.holds.names if story.holds else None,
         "names_gone": story.holds.gone if story.holds else None,

@@ -94,6 +94,11 @@ def test_the_target_decides_the_new_name() -> None:
         ("jit(static_argnums=)", "jax.jit: part of JAX today"),
         ("shard_map", "jax.shard_map: part of JAX today"),
         ("clip", "jax.numpy.clip: part of JAX today"),
+        ("numpy.clip", "jax.numpy.clip: part of JAX today"),
+        ("pjit", "jax.experimental.pjit.pjit: deprecated since JAX 0.8.0"),
+        ("jet", "jax.experimental.jet.jet: part of JAX today"),
+        ("stax", "jax.experimental.stax: module, gone since JAX 0.3.16"),
+        ("config", "jax.config: part of JAX today"),
         ("jax_omnistaging", "jax_omnistaging: flag, gone since JAX 0.3.15"),
         ("JAX_OMNISTAGING", "jax_omnistaging: flag, gone since JAX 0.3.15"),
         ("jax.numpy.clip(a_min=)", "jax.numpy.clip(a_min=): keyword argument, gone since JAX 0.10.0"),
@@ -153,6 +158,39 @@ def test_a_name_that_came_back_as_something_else() -> None:
     assert rows[""] == "jax.ad: part of JAX today"
     assert rows["in JAX"] == "0.2.0 to 0.4.13, since 0.10.0"
     assert "jax.interpreters.ad" in rows["to know"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "changed", "codemod"),
+    [
+        ("jnp.empty", "0.11.0: jnp.empty and jnp.empty_like held zeros", "uninitialised-empty"),
+        ("jax.random.normal", "0.5.0: jax.random draws other numbers", "random-bits"),
+        ("jax_threefry_partitionable", "0.5.0: jax.random draws other numbers", "random-bits"),
+        ("jax.pmap", "0.4.34: the shards of a result of pmap", "pmap-shards"),
+        ("jax.make_mesh", "0.9.0: jax.make_mesh without axis_types", "mesh-axis-types"),
+        ("jax.numpy.linalg.solve", "0.3.24: ", "changed-results"),
+        ("jax.stages.Compiled.cost_analysis", "0.5.0: compiled.cost_analysis() is a dict", "cost-analysis"),
+        ("jax.sharding.PartitionSpec", "0.6.1: PartitionSpec is no tuple", "partition-spec-tuple"),
+    ],
+)
+def test_another_behaviour_of_a_living_name_is_told(asked: str, changed: str, codemod: str) -> None:
+    status, output = run("explain", asked)
+    text = " ".join(output.split())
+    assert status == 0
+    assert f"changed in {changed}" in text
+    assert f"{codemod}, with --from" in text
+    told = json.loads(run("explain", asked, "--format", "json")[1])["changed"]
+    assert codemod in [change["codemod"] for change in told]
+
+
+@pytest.mark.parametrize("asked", ["jax.jit", "jax.random.key", "jax.random.shuffle", "jax.numpy.zeros_like"])
+def test_what_did_not_change_while_it_was_there(asked: str) -> None:
+    told = json.loads(run("explain", asked, "--format", "json")[1])["changed"]
+    assert [change for change in told if change["codemod"] != "stricter-arguments"] == []
+
+
+def test_an_argument_goes_before_a_flag_of_its_name() -> None:
+    assert run("explain", "check_rep")[1].startswith("jax.experimental.shard_map.shard_map(check_rep=): keyword argument")
 
 
 def test_what_nobody_rewrites_is_to_do_by_hand() -> None:
