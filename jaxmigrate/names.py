@@ -328,9 +328,14 @@ class Source:
         return [], None
 
     def lookup_at(self, node: ast.Name) -> tuple[list[Binding], Scope | None]:
-        """The same for one use: in the body of a class a name means what it does outside until the body binds it."""
+        """The same for one use: of bindings that follow each other in a block the one before it.
+
+        In the body of a class a name means what it does outside until the body binds it.
+        """
         scope = self.scope(node)
         bindings, holder = self.lookup(node.id, scope)
+        if len(bindings) > 1 and holder is not None and not holder.is_class:
+            return self._last_before(node, bindings, holder, scope), holder
         if holder is not scope or not scope.is_class or not isinstance(node.ctx, ast.Load):
             return bindings, holder
         if not all(self._binds_later(binding, node) for binding in bindings):
@@ -339,6 +344,27 @@ class Source:
         while outer is not None and outer.is_class:
             outer = outer.parent
         return self.lookup(node.id, outer) if outer is not None else ([], None)
+
+    def _last_before(self, node: ast.Name, bindings: list[Binding], holder: Scope, scope: Scope) -> list[Binding]:
+        """The binding in force at a use: ``shard_map = shard_map.shard_map`` reads what was imported above it.
+
+        All of them where one is made in an arm or a loop, or a function reads the name that may be called between two.
+        """
+        block = getattr(holder.node, "body", None)
+        if not isinstance(block, list) or not isinstance(node.ctx, ast.Load) or not any(b.kind == "import" for b in bindings):
+            return bindings
+        if not all(
+            b.kind in ("import", "assign", "def", "class") and self.parent(b.statement or b.node) is holder.node for b in bindings
+        ):
+            return bindings
+        whole = next((a for a in (node, *self.ancestors(node)) if self.parent(a) is holder.node), None)
+        if whole is None:
+            return bindings
+        starts = [self.span(b.statement)[0] for b in bindings if b.statement is not None]
+        before = [b for b, start in zip(bindings, starts, strict=False) if start < self.span(whole)[0]]
+        if not before or (scope is not holder and len(before) < len(bindings)):
+            return bindings
+        return [max(before, key=lambda b: self.span(b.statement or b.node)[0])]
 
     def _binds_later(self, binding: Binding, node: ast.Name) -> bool:
         """Whether a statement of the same body evaluates `node` before it binds: ``name = f(name)``, or comes after it."""

@@ -375,3 +375,32 @@ def test_a_quoted_type_alias_is_looked_into() -> None:
     src = source("import jax, typing\nA: typing.TypeAlias = 'jax.core.Jaxpr'\nB: str = 'jax.core.Var'")
     assert src.names("jax.core.Jaxpr")
     assert not src.names("jax.core.Var")
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("from jax import core\ncore = core.Primitive\ncore", "jax.core.Primitive"),
+        ("from jax import core\ncore = core.Primitive('a')\ncore", None),
+        ("import jax.numpy as np\nimport numpy as np\nnp", "numpy"),
+        ("import numpy as np\nimport jax.numpy as np\nnp", "jax.numpy"),
+        ("import jax.numpy as np\nnp\nimport numpy as np\ndef f():\n    np\nnp", "numpy"),
+        ("import jax.numpy as np\nif x:\n    import numpy as np\nnp", None),
+        ("import jax.numpy as np\nfor np in x:\n    pass\nnp", None),
+        ("import jax.numpy as np\ndef f():\n    global np\n    np = 1\nnp", None),
+    ],
+    ids=["itself", "what_it_made", "later", "later_jax", "between", "in_an_arm", "in_a_loop", "global_of_a_function"],
+)
+def test_of_bindings_in_a_row_the_last_one_counts(text: str, meant: str | None) -> None:
+    last = (src := source(text)).tree.body[-1]
+    assert isinstance(last, ast.Expr)
+    assert src.resolve(last.value) == meant
+
+
+def test_a_rebinding_reads_what_was_imported_before() -> None:
+    assert source("from jax import core\ncore = core.Primitive('a')").names("jax.core.Primitive")
+
+
+def test_a_function_that_may_be_called_between_two_bindings_tells_nothing() -> None:
+    src = source("from jax import core\ndef f():\n    return core.Primitive\nf()\ncore = 1\ncore")
+    assert not src.names("jax.core.Primitive")
