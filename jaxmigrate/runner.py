@@ -92,7 +92,7 @@ def look(files: Sequence[tuple[str, str]], progress: Progress | None = None, nam
     look_.again(files)
     project = look_.hang_together(files)
     hits = [hit for _, hit in sorted(look_.hits)]
-    return Survey(hits, project, look_.pins, [path for path in around(files) if has_trace(_content(path))] if hits else [])
+    return Survey(hits, project, look_.pins, _around(files) if hits else [])
 
 
 class _Look:
@@ -324,6 +324,16 @@ def process(
     yield from _project_results(with_facts, settings)
     for result in pins.results() if pins is not None else ():
         yield _write(result) if write else result
+
+
+def _around(files: Sequence[tuple[str, str]]) -> list[str]:
+    return [path for path in around(files) if has_trace(_content(path))]
+
+
+def aged(settings: Settings, path: str) -> Settings:
+    """The settings that know for which JAX the text of one file was written, where the requirements of its project tell."""
+    pins = _pins(Survey([], None, around=_around([(path, PYTHON)])), settings)
+    return settings if pins is None else pins.settings
 
 
 def _pins(survey: Survey, settings: Settings) -> ProjectPins | None:

@@ -278,7 +278,7 @@ def _stdin(name: str, settings: Settings, output: Output) -> int:
         if output.mode == "write":
             sys.stdout.buffer.write(data)
         return DONE
-    result = runner.rewrite_bytes(data, settings, name)
+    result = runner.rewrite_bytes(data, runner.aged(settings, name), name)
     failed = bool(result.reason)
     changed = result.before != result.after
     if output.mode == "write" and not failed:

@@ -77,3 +77,10 @@ def test_without_a_checkout_the_nearest_project_is_looked_at(project: Path) -> N
 def test_a_given_age_goes_before(package: Path, project: Path) -> None:
     (project / "requirements.txt").write_text("jax==0.3.25\n")
     assert check("src", "--from", "0.6.0") == "Nothing to do in 1 file.\n"
+
+
+def test_standard_input_has_the_age_of_the_file_it_stands_for(package: Path, project: Path) -> None:
+    (project / "src" / "requirements.txt").write_text("jax==0.3.25\n")
+    asked = ["rewrite", "--check", "-", "--stdin-filename", "src/petrel/costs.py"]
+    assert "review cost-analysis" in CliRunner().invoke(cli, asked, input=COSTS).output
+    assert CliRunner().invoke(cli, asked[:3], input=COSTS).output == ""
