@@ -66,7 +66,7 @@ def complete(
     look = _Look(source, source.facts.history, circumstances, _Covered(source, found))
     proposals = [*look.imports(), *look.stars()]
     proposals += [*look.chains(proposals), *look.strings(), *look.indirect(), *look.keywords(), *look.options()]
-    proposals += [*look.members(), *look.refused({p.node for p in proposals})]
+    proposals += [*look.members(), *look.refused({p.node for p in proposals if p.codemod != DEPRECATED})]
     return [p for p in proposals if p.codemod in chosen and not _is_ignored(p.symbol, source.facts.history, circumstances)]
 
 

@@ -120,3 +120,8 @@ def test_a_broad_except_clause_guards_nothing_by_itself() -> None:
 
 def test_an_older_target_that_takes_the_call_gets_no_word() -> None:
     assert not run(HEAD + "mlir.aval_to_ir_type(aval)\n", target="0.6.2").findings
+
+
+def test_that_a_function_is_deprecated_does_not_hide_that_it_refuses_the_call() -> None:
+    messages = said("from jax.interpreters import pxla\npxla.global_avals_to_results_handler(a, b, c, d)\n")
+    assert [m.partition(" ")[2][:13] for m in messages] == ["is deprecated", "refuses such "]
