@@ -18,6 +18,8 @@ GONE = {
     flags.ARRAY: "every array is a jax.Array, and the flag is gone",
     flags.OUTPUT: "outputs are global jax.Arrays whatever the flag says, and the flag is gone",
 }
+ALWAYS_ON = "0.4.1"
+"""From this release on arrays are jax.Array unless a flag says otherwise."""
 _OFF = (
     "asks for the array types that jax.Array replaced, which no longer exist (the guide allowed it until March 2023, to find "
     "out whether jax.Array broke a program): delete it and migrate what needed it"
@@ -40,7 +42,7 @@ _OWN_FLAG = "; this is taken to be the flag that JAX defined, not one of the pro
 def settled(site: Site, setting: flags.Setting) -> Report | None:
     """What becomes of a place that sets a flag."""
     flag, changes = setting.flag, setting.changes
-    if not site.target_has("0.4.1"):
+    if not site.target_has(ALWAYS_ON):
         return site.manual(_TOO_OLD.format(flag=flag))
     waits = flag == flags.ARRAY and _waits(site)
     if waits and site.settings.allowed >= REVIEW:
@@ -49,18 +51,18 @@ def settled(site: Site, setting: flags.Setting) -> Report | None:
     if setting.on or restores:
         if not changes:
             return site.manual(f"remove it: {GONE[flag]}")
-        return Rewrite(GONE[flag], REVIEW if setting.child or waits else SAFE, changes)
+        return Rewrite(GONE[flag], REVIEW if setting.child or waits else SAFE, changes, requires=ALWAYS_ON)
     if flag == flags.ARRAY:
         return site.manual(_OFF if setting.on is False else _MAYBE_OFF)
     if changes and (setting.value is None or site.source.is_pure(setting.value)):
-        return Rewrite(_LOCAL, REVIEW, changes)
+        return Rewrite(_LOCAL, REVIEW, changes, requires=ALWAYS_ON)
     return site.manual(_LOCAL)
 
 
 def folded(site: Site, node: ast.expr, flag: str) -> Reports:
     """What becomes of the expression `node`, which reads a flag."""
     source = site.source
-    if not site.target_has("0.4.1"):
+    if not site.target_has(ALWAYS_ON):
         return site.manual(_TOO_OLD.format(flag=flag))
     if _is_asked(source, node, flag):
         return None  # decided together with the hasattr
@@ -69,7 +71,7 @@ def folded(site: Site, node: ast.expr, flag: str) -> Reports:
         return None
     saved = _saved(source, node, flag)
     if saved is not None:
-        return Rewrite(GONE[flag], REVIEW if waits else SAFE, (flags.delete(saved, flag),))
+        return Rewrite(GONE[flag], REVIEW if waits else SAFE, (flags.delete(saved, flag),), requires=ALWAYS_ON)
     if flag == flags.OUTPUT and flags.knows_jax_array(source):
         return report(site, fold(source, node, False), flag, _NO_EFFECT)
     return report(site, fold(source, node, True), flag, GONE[flag], doubtful=waits)
@@ -115,7 +117,7 @@ def report(site: Site, fold_: Fold, flag: str, why: str, *, doubtful: bool = Fal
     absl = site.symbol.startswith("absl.")
     doubtful = doubtful or bool(fold_.dropped) or fold_.literal or flag == flags.OUTPUT or absl
     message = why + (_OTHER_BRANCH if fold_.dropped and flag == flags.ARRAY else "") + (_OWN_FLAG if absl else "")
-    return Rewrite(message, REVIEW if doubtful else SAFE, fold_.changes)
+    return Rewrite(message, REVIEW if doubtful else SAFE, fold_.changes, requires=ALWAYS_ON)
 
 
 def _saved(source: Source, node: ast.expr, flag: str) -> ast.stmt | None:

@@ -202,7 +202,9 @@ def variable(site: StringSite) -> Reports:
     cleared = outside.clearing(source, site.node)
     if cleared is not None:
         known = any(c.value == site.value and outside.variable_setting(source, c) for c in source.strings)
-        return Rewrite(reports.GONE[flags.VARIABLES[site.value]], SAFE if known else REVIEW, (flags.delete(cleared, site.value),))
+        changes = (flags.delete(cleared, site.value),)
+        gone = reports.GONE[flags.VARIABLES[site.value]]
+        return Rewrite(gone, SAFE if known else REVIEW, changes, requires=reports.ALWAYS_ON)
     return site.manual(_READ_OUTSIDE.format(name=site.value)) if outside.reads_variable(source, site.node) else None
 
 

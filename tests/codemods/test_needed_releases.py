@@ -19,6 +19,8 @@ JAX = "import jax, jax.numpy as jnp\n"
         pytest.param("def f(x: jax.Array): return x.devices()[1:]", "0.4.1", id="devices-of-the-shards"),
         pytest.param("def f(x: jax.Array): return x.client", "0.4.1", id="client-of-a-device"),
         pytest.param('q = jax.scipy.linalg.qr(jnp.eye(3), mode="r")', "0.3.8", id="qr-in-a-tuple"),
+        pytest.param('jax.config.update("jax_array", True)', "0.4.1", id="flag-that-is-on"),
+        pytest.param("if jax.config.jax_array:\n    f()\nelse:\n    g()", "0.4.1", id="arm-of-the-flag"),
         pytest.param("aval = jax.core.raise_to_shaped(a)", "0.4.36", id="types-without-values"),
         pytest.param("m = jnp.zeros((4, 3, 3))\ny = jnp.linalg.solve(m, jnp.zeros((4, 3)))", None, id="solve-either-side"),
         pytest.param("y = jnp.floor(jnp.array([1, 2]))", None, id="cast-either-side"),
