@@ -54,6 +54,11 @@ _PIN_NAMES = (
     r"|.*\.ipynb\Z|.*\bPipfile\Z)"
 )
 
+_REQUIRING = (
+    r"(?i:(?:pyproject\.toml|setup\.cfg|tox\.ini|(?:environment|conda)[^/]*\.ya?ml|(?:Dockerfile|Containerfile)(?:[.-].*)?)\Z)"
+)
+"""Other files that are there to say what a project needs: a folder of settings may hold thousands of the rest."""
+
 Excluded = Callable[[str], bool]
 """Whether the file of this path is left out."""
 
@@ -186,8 +191,8 @@ def _requirements(folder: str) -> Iterator[str]:
             continue
         for name in names:
             path = os.path.join(place, name)
-            kind = kind_of(path.replace(os.sep, "/"))
-            if kind == TEXT or (kind == PINS and not name.endswith(".ipynb")) or name in BUILD_SCRIPTS:
+            may_pin = kind_of(path.replace(os.sep, "/")) == PINS and not name.endswith(".ipynb")
+            if may_pin or name in BUILD_SCRIPTS or re.match(_REQUIRING, name):
                 yield path
 
 

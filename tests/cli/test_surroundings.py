@@ -37,6 +37,8 @@ def package(project: Path) -> Path:
         ("setup.cfg", "[options]\ninstall_requires =\n    jax<=0.3.25\n"),
         ("setup.py", 'setup(install_requires=["jax==0.3.25"])\n'),
         ("src/requirements.txt", "jax~=0.3.1\n"),
+        ("environment.yml", "dependencies:\n  - jax=0.3.25\n"),
+        ("Dockerfile", "RUN pip install jax==0.3.25\n"),
     ],
 )
 def test_requirements_above_tell_the_age_and_are_left_alone(
