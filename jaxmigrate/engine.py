@@ -1,7 +1,7 @@
 """`rewrite_source`: bytes in, `FileResult` out. Pure: no I/O, no printing, no globals.
 
-Rounds repeat until no codemod proposes anything new: of overlapping edits the inner goes first, the outer sees the result.
-Positions of findings are mapped back to the file as it was read.
+Rounds repeat until no codemod proposes anything new: of overlapping edits the inner goes first, the outer sees the result;
+a statement that goes is not edited before. Positions of findings are mapped back to the file as it was read.
 """
 
 from __future__ import annotations
@@ -160,8 +160,9 @@ class _Run:
         words = self.pack.leaves(codemods)
         seen = {utf8}
         source = self.parse(utf8, words)
-        present = [c for c in codemods if holds_word(utf8, c.words)]
+        present: list[Codemod] = []
         for _ in range(_MAX_ROUNDS):
+            present = [c for c in codemods if c in present or holds_word(utf8, c.words)]  # an edit may bring a codemod's word
             if self.original is None:
                 self.original = source
                 if skips_file(source):
@@ -230,7 +231,10 @@ class _Run:
         return source
 
     def choose(self, source: Source, proposals: list[Proposal], *, check: bool) -> _Chosen:
-        """Render and accept the edits of this round: inner before outer, none overlapping; `check` parses after each."""
+        """Render and accept the edits of this round: inner before outer, none overlapping; `check` parses after each.
+
+        Statements that go come first: what is inside needs no edit.
+        """
         speller = Speller(source, self.newline)
         renderer = Renderer(source, speller, self.newline)
         accepted = _Accepted()
@@ -240,7 +244,7 @@ class _Run:
         moves = [p for p in wanted if all(isinstance(c, MoveImport) for c in p.changes)]
         if moves and any(_speaks_deep(p) for p in wanted):
             wanted = moves  # names that moved first: what is spelled after them then follows the file's new style
-        for proposal in sorted(wanted, key=lambda p: _width(source, p)):
+        for proposal in sorted(wanted, key=lambda p: (not _deletes(p), *_width(source, p))):
             mark = speller.mark()
             renderer.spelled.clear()
             splices = self.rendered(renderer, proposal)
@@ -600,6 +604,11 @@ def _width(source: Source, proposal: Proposal) -> tuple[int, int]:
             inserted = isinstance(change, (api.InsertBefore, api.InsertAfter))
             widest = max(widest, 0 if inserted else b - a)
     return widest or end - start, start
+
+
+def _deletes(proposal: Proposal) -> bool:
+    """Whether an edit does nothing but take statements away."""
+    return all(isinstance(change, api.DeleteStatement) for change in proposal.changes)
 
 
 def _key(source: Source, proposal: Proposal) -> tuple[str, str, str]:

@@ -35,7 +35,7 @@ class Past:
     """What earlier rounds of the run leave to this one."""
 
     present: list[Codemod]
-    """The codemods of which the file as it was read holds a word."""
+    """The codemods of which this text, or an earlier one of the run, holds a word."""
     touched: set[str]
     """Imported names of which the run took away a use."""
     note: Callable[[Codemod, ast.AST, str], None]

@@ -1,13 +1,15 @@
 """Public kit for pack authors: two verbs for tests of codemods.
 
 ``unchanged(src)`` asserts that no edit and no finding was emitted, ``rewritten(before, after)`` asserts the text and that a
-second run emits no edit. Both take ``select``, ``target``, ``allowed``, ``options`` and whatever `rewrite_source` takes.
+second run emits no edit and says nothing new. Both take ``select``, ``target``, ``allowed``, ``options`` and whatever
+`rewrite_source` takes.
 """
 
 from __future__ import annotations
 
 import ast
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -91,7 +93,7 @@ def _expect(result: FileResult, expected: int | Iterable[str]) -> None:
 
 
 def rewritten(before: str | bytes, after: str | bytes, *, findings: int | Iterable[str] = 0, **kw: Any) -> FileResult:
-    """Assert that `before` becomes `after`, that it parses, and that a second run emits no edit."""
+    """Assert that `before` becomes `after`, that it parses, and that a second run emits no edit and says nothing new."""
     result = run(before, **kw)
     assert result.status is Status.REWRITTEN, f"{result.status} {result.reason} {result.findings}"
     wanted = after if isinstance(after, bytes) else _text(after).encode("utf-8")
@@ -104,4 +106,12 @@ def rewritten(before: str | bytes, after: str | bytes, *, findings: int | Iterab
     second = run(result.after, **kw)
     assert second.status is Status.UNCHANGED, f"second run: {applied(second)}"
     assert not applied(second), f"second run: {applied(second)}"
+    assert not news(result, second), f"second run: {news(result, second)}"
     return result
+
+
+def news(first: FileResult, second: FileResult) -> list[Finding]:
+    """What a run over the result of another leaves to do that the first did not speak of."""
+    known = Counter((f.codemod, f.symbol) for f in first.findings if f.is_left)
+    left = Counter((f.codemod, f.symbol) for f in second.findings if f.is_left)
+    return [f for f in second.findings if f.is_left and (f.codemod, f.symbol) in left - known]

@@ -8,7 +8,7 @@ import pytest
 
 from jaxmigrate.engine import rewrite_source
 from jaxmigrate.model import Applicability, Outcome, ProjectIndex, Settings, Status, Version
-from jaxmigrate.testing import applied, rewritten, run, unchanged
+from jaxmigrate.testing import applied, news, rewritten, run, unchanged
 from tests.pack import PACK
 
 
@@ -438,3 +438,16 @@ def test_a_dotted_import_of_another_library_stays_without_a_use() -> None:
     after = run(source).after
     assert b"to_dlpack" not in after
     assert b"import torch.utils.dlpack" in after
+
+
+def test_what_an_edit_wrote_is_told_of_in_the_same_run() -> None:
+    before = "import jax\nfrom jax.experimental import maps\nwith maps.mesh(devices, ('x',)):\n    pass\n"
+    found = run(before)
+    assert [f.codemod for f in found.findings if f.is_left] == ["mesh-context"]
+    assert not news(found, run(found.after))
+
+
+def test_a_statement_that_goes_is_not_edited_before() -> None:
+    found = run('import jax\njax.config.config.update("jax_array", True)\n')
+    assert [f.codemod for f in applied(found)] == ["jax-array-flag"]
+    assert found.after == b""

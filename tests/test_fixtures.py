@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from jaxmigrate.model import Outcome, Status
+from jaxmigrate.testing import news
 from tests.fixture_cases import CASES, Case, described, folders, load, outcome, rewrite
 
 UNCHANGED = [load(folder) for folder in folders("unchanged.py")]
@@ -41,10 +42,11 @@ def test_findings_are_the_expected_ones(case: Case) -> None:
 
 
 @every_case
-def test_a_second_run_emits_no_edit(case: Case) -> None:
+def test_a_second_run_emits_no_edit_and_says_nothing_new(case: Case) -> None:
     again = rewrite(case.after, case)
     assert again.status is Status.UNCHANGED, again.reason
     assert not [f for f in again.findings if f.outcome is Outcome.APPLIED]
+    assert not news(outcome(case), again)
 
 
 @pytest.mark.parametrize("case", UNCHANGED, ids=lambda case: case.id)
