@@ -61,9 +61,8 @@ def use_of_array_class(site: NameSite) -> Reports:
 
 
 def use_of_thread_resources(site: NameSite) -> Reports:
-    """The mesh of ``with mesh:`` has no other home; under jax.set_mesh it is jax.sharding.get_mesh()."""
-    return Rewrite("thread_resources lives on in jax.interpreters.pxla, with a warning since 0.8.2; it sees `with mesh:` and not "
-                   "jax.set_mesh, under which jax.sharding.get_mesh() is the mesh", REVIEW, ())  # fmt: skip
+    """The mesh of ``with mesh:`` has no other home; that this one is deprecated too is said of the new name."""
+    return Rewrite("thread_resources lives on in jax.interpreters.pxla; it sees `with mesh:`, not jax.set_mesh", REVIEW, ())
 
 
 _GSPMD_NOW = "{jax.extend.sharding.GSPMDSharding}"

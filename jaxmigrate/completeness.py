@@ -51,7 +51,7 @@ class Circumstances:
 
     target: Version
     emitted: frozenset[str] = frozenset()
-    """Names that the run itself wrote: that they are newer than the target, say, was said with the edit."""
+    """Names that the run itself wrote: that they are newer than the target was said with the edit."""
     ignored: tuple[Codemod, ...] = ()
     """The user wants to hear nothing of the names that these deal with."""
 
@@ -199,7 +199,7 @@ class _Look:
 
     def judged(self, qualified: str, *, as_module: bool = False) -> Verdict | None:
         verdict = judge(self.history, qualified, self.target, as_module=as_module)
-        if verdict is None or verdict.fate not in (Fate.NEWER, Fate.DEPRECATED):
+        if verdict is None or verdict.fate is not Fate.NEWER:
             return verdict
         return None if any(_below(name, qualified) for name in self.circumstances.emitted) else verdict
 
