@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import functools
 import re
 from typing import TYPE_CHECKING
 
@@ -123,24 +122,8 @@ def classes_text(source: Source, nodes: list[ast.expr]) -> tuple[str, dict[str, 
 
 def fresh(source: Source, *candidates: str) -> str:
     """The first of the candidate names that the file does not use, with underscores added if it uses all of them."""
-    taken = _identifiers(source.tree)
+    taken = source.by_id.keys() | {binding.name for binding in source.bindings()}
     return next(name + suffix for suffix in ("", "_", "__", "___") for name in candidates if name + suffix not in taken)
-
-
-@functools.lru_cache(maxsize=1)
-def _identifiers(tree: ast.Module) -> frozenset[str]:
-    """Every name that the file binds or reads; kept for the file at hand, since several sites ask."""
-    found: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            found.add(node.id)
-        elif isinstance(node, ast.arg):
-            found.add(node.arg)
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            found.add(node.name)
-        elif isinstance(node, ast.alias):
-            found.add(node.asname or node.name.partition(".")[0])
-    return frozenset(found)
 
 
 def line(source: Source, node: ast.AST) -> int:

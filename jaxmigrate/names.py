@@ -175,6 +175,8 @@ class Source:
         """Functions already judged by `values.tracing_evidence`, and why they see tracers."""
         self.tested: dict[ast.AST, dict[Version, frozenset[bool]]] = {}
         """How tests of the library's version come out, by release."""
+        self.replaced: dict[str, str] | None = None
+        """Names to which the project gives something else, and where, as `roundabout.replaced` found them."""
         self.original: Source | None = None
         """The file as it was read; None when this is it."""
         self.to_original: Callable[[int], int] | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import functools
 import itertools
 import re
 import textwrap
@@ -439,9 +438,14 @@ def _listed(block: list[ast.stmt] | ast.expr) -> list[ast.AST]:
     return [*block] if isinstance(block, list) else [block]
 
 
-@functools.lru_cache(maxsize=1)
 def replaced(source: Source) -> dict[str, str]:
     """Names of the library to which the project gives something that is not of the library, and where."""
+    if source.replaced is None:
+        source.replaced = _replaced(source)
+    return source.replaced
+
+
+def _replaced(source: Source) -> dict[str, str]:
     found = dict.fromkeys(source.index.replaced, "another module of the project")
     for node in (n for nodes in source.by_attribute.values() for n in nodes if isinstance(n.ctx, ast.Store)):
         statement = source.parent(node)
