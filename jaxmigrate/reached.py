@@ -119,8 +119,15 @@ def _by_try(source: Source, statement: ast.Try, child: ast.AST, node: ast.AST) -
         for handler in statement.handlers:
             if _is_uncallable(source, node) and not catches(handler, {"TypeError", *_BROAD}):
                 continue  # the name is there, but calling or indexing it raises something else
-            if catches(handler, _errors(source, statement, node)) and _replaces(source, statement, handler):
+            is_answer = catches(handler, _errors(source, statement, node)) and _replaces(source, statement, handler)
+            if is_answer or (isinstance(child, ast.stmt) and _puts_back(source, child, handler)):
                 yield _REPLACED, frozenset()
+
+
+def _puts_back(source: Source, probe: ast.stmt, handler: ast.ExceptHandler) -> bool:
+    """Whether a handler gives the library the name whose absence `probe` finds: ``jax.tree_map = jax.tree.map``."""
+    stores = (n for s in handler.body for n in ast.walk(s) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store))
+    return not _library_names(source, [probe]).isdisjoint(filter(None, map(source.resolve, stores)))
 
 
 def _is_uncallable(source: Source, node: ast.AST) -> bool:

@@ -179,3 +179,16 @@ def test_keywords_that_are_gone_at_the_target_are_mended_in_the_arm_that_runs_th
     source = "import jax\nfrom jax.experimental.pjit import pjit\nif jax.__version_info__ < (0, 7):\n    f = pjit(g, in_axis_resources=s)\n"
     assert b"in_axis_resources" not in run(source, target="0.6.2").after
     assert not run(source, target="0.7.0").after
+
+
+@pytest.mark.parametrize(
+    "probe",
+    [
+        "try:\n    jax.tree_map\nexcept AttributeError:\n    jax.tree_map = jax.tree.map\n",
+        "try:\n    jnp.DeviceArray\nexcept Exception:\n    jnp.DeviceArray = jnp.ndarray\n",
+        "try:\n    from jax.core import Primitive\nexcept ImportError:\n    import jax.extend.core\n"
+        "    jax.core.Primitive = jax.extend.core.Primitive\n",
+    ],
+)
+def test_a_probe_whose_answer_puts_the_name_back_stays(probe: str) -> None:
+    unchanged(HEAD + probe, findings=["is assigned to here"])
