@@ -613,10 +613,20 @@ def _bare_root(source: Source, statement: ast.Import | ast.ImportFrom, alias: as
     root = alias.name.partition(".")[0]
     if not isinstance(statement, ast.Import) or alias.asname or root == alias.name:
         return None
-    others = [b.statement for b in source.lookup(root, source.scope(statement))[0] if b.node is not alias and b.statement]
+    bindings = source.lookup(root, source.scope(statement))[0]
+    others = [b.statement for b in bindings if b.statement and b.node is not alias and not _goes_after(source, alias, b)]
     if all(any(has_run(source, other, use) for other in others) for use in source.by_id.get(root, ())):
         return None  # the rest of the file has the name from them
     return MovedName(alias, root, "", root)
+
+
+def _goes_after(source: Source, alias: ast.alias, other: Binding) -> bool:
+    """Whether another dotted import, further down, may go in the same step: the first of them is to keep the root bound."""
+    node = other.node
+    if not isinstance(node, ast.alias) or other.statement is None or node.asname or "." not in node.name:
+        return False
+    below = (node.lineno, node.col_offset) > (alias.lineno, alias.col_offset)
+    return below and not is_used(source, node, other.statement)
 
 
 def _as_name(alias: ast.alias) -> ImportName:

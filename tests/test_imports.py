@@ -270,6 +270,31 @@ BINDS = {
         "import os, jax.experimental.maps, jax.experimental.pjit\nf(jax.numpy, os, jax.experimental.pjit)\n",
         "import os, jax.experimental.pjit\nf(jax.numpy, os, jax.experimental.pjit)\n",
     ),
+    "beside_one_that_goes_too": (
+        "import jax.experimental.maps\nimport jax.experimental.pjit\n"
+        "print(jax.experimental.pjit.PartitionSpec, jax.experimental.maps.Mesh)\n",
+        "import jax\nprint(jax.sharding.PartitionSpec, jax.sharding.Mesh)\n",
+    ),
+    "beside_one_in_the_same_statement_that_goes_too": (
+        "import jax.experimental.maps, jax.experimental.pjit\n"
+        "print(jax.experimental.pjit.PartitionSpec, jax.experimental.maps.Mesh)\n",
+        "import jax\nprint(jax.sharding.PartitionSpec, jax.sharding.Mesh)\n",
+    ),
+    "beside_two_that_go_too_in_a_function": (
+        "def f():\n    import jax.experimental.maps\n    import jax.experimental.pjit\n    import jax.experimental.host_callback\n"
+        "    jax.experimental.host_callback.id_print(1)\n"
+        "    return jax.experimental.pjit.PartitionSpec, jax.experimental.maps.Mesh\n",
+        "def f():\n    import jax\n    jax.debug.print(\"{}\", 1)\n    return jax.sharding.PartitionSpec, jax.sharding.Mesh\n",
+    ),
+    "beside_one_of_another_arm_that_goes_too": (
+        "if a:\n    import jax.experimental.maps\n    f(jax.experimental.maps.Mesh)\n"
+        "else:\n    import jax.experimental.pjit\n    f(jax.experimental.pjit.PartitionSpec)\n",
+        "if a:\n    import jax\n    f(jax.sharding.Mesh)\nelse:\n    import jax\n    f(jax.sharding.PartitionSpec)\n",
+    ),
+    "beside_one_further_down_that_stays": (
+        "import jax.experimental.maps\nimport jax.experimental.pjit\nf(jax.experimental.maps.Mesh, jax.experimental.pjit.pjit)\n",
+        "import jax.experimental.pjit\nf(jax.sharding.Mesh, jax.experimental.pjit.pjit)\n",
+    ),
 }  # fmt: skip
 
 
