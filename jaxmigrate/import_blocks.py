@@ -10,7 +10,7 @@ from itertools import groupby
 
 from jaxmigrate import import_lists
 from jaxmigrate.import_lists import ImportList
-from jaxmigrate.imports import Layout, Speller, is_own, line_end, line_start, local_name
+from jaxmigrate.imports import Layout, Speller, has_heading, is_own, line_end, line_start, local_name
 from jaxmigrate.model import Splice
 from jaxmigrate.names import Source
 
@@ -59,9 +59,16 @@ class Arrival:
                 if len(own) < 2:
                     continue
                 if single or self._were_apart(own):
-                    yield from map(self._deletion, _repeated(own))
-                elif self._may_join(own):
-                    yield from self._join(own, newline)
+                    yield from (self._deletion(s) for s in _repeated(own) if not has_heading(self.source, s))
+                    continue
+                for group in self._beside_each_other(own):
+                    if len(group) > 1 and self._may_join(group):
+                        yield from self._join(group, newline)
+
+    def _beside_each_other(self, statements: list[ast.ImportFrom]) -> Iterator[list[ast.ImportFrom]]:
+        """Those among which no blank line, comment or other code stands: no comment loses its import."""
+        numbers = {id(s): number for number, section in enumerate(_sections(self.source)) for s in section}
+        return (list(group) for _, group in groupby(statements, lambda s: numbers[id(s)]))
 
     def _were_apart(self, statements: list[ast.ImportFrom]) -> bool:
         """Whether the file had several statements for one module where these are now."""
@@ -99,7 +106,8 @@ class Arrival:
             for statement in run:
                 came = is_own(statement) and self._is_new(statement) and not any(map(is_own, self._stood_in(statement)))
                 others = [s for s in run if is_own(s) and s is not statement]
-                if came and not others and self.source.parent(statement) is self.source.tree and not self._heads(statement):
+                at_top = self.source.parent(statement) is self.source.tree and not has_heading(self.source, statement)
+                if came and not others and at_top and not self._heads(statement):
                     line = f"{self.source.segment(statement)}  {_behind(self.source, statement)}".rstrip()
                     yield Speller(self.source, newline).at_head(line, statement)
                     yield self._deletion(statement)
@@ -112,7 +120,7 @@ class Arrival:
     def _sorted(self, newline: str) -> Iterator[Splice]:
         before = {id(s): run for run in _runs(self.original) for s in run}
         for run in _runs(self.source) if self.modules else ():
-            arrived = [s for s in run if self._is_new(s)]
+            arrived = [s for s in run if self._is_new(s) and not has_heading(self.source, s)]
             old = next((before[id(s)] for a in arrived for s in self._stood_in(a) if id(s) in before), [])
             keys = _orders(old)
             if keys and not any(_is_sorted(run, key) for key in keys):
@@ -139,7 +147,7 @@ class Arrival:
         """Take the statements that arrived to where the others of their block want them."""
         rest = [s for s in run if s not in arrived] or run[:1]
         arrived = [s for s in arrived if s not in rest]
-        if not _is_sorted(rest, key):
+        if not _is_sorted(rest, key) or (has_heading(self.source, rest[0]) and any(key(s) < key(rest[0]) for s in arrived)):
             return
         ends = [_lines(self.source, s) for s in rest]
         for statement in sorted(arrived, key=key):

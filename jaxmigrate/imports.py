@@ -19,7 +19,7 @@ from jaxmigrate.names import Binding, NameError_, Scope, Source
 
 _ALIASES = {"numpy": ("np", "onp"), "jax.numpy": ("jnp",), "jax": ("jax",)}
 _LONGEST, _LONGEST_AS_IT_WAS = 100, 120
-"""An import line longer than this is broken up, and one that takes the place of a single line."""
+"""An import line longer than this is broken up, and one that takes the place of a single line or of lines as long."""
 _WIDTHS, _TELLING = (80, 88, 100), 40
 """Lengths that programs keep to, and how many lines tell of it."""
 _IMPORTS = (ast.Import, ast.ImportFrom)
@@ -271,8 +271,8 @@ class Speller:
         anchor = old.statement if old is not None and isinstance(old.statement, _IMPORTS) else None
         source = self.source
         at_top = anchor is not None and source.parent(anchor) is source.tree
-        if at_top and ((isinstance(anchor, ast.ImportFrom) and anchor.level) or self._has_place(statement, at, anchor)):
-            anchor = None  # it goes among the imports of its package, or of its kind, at the head
+        if at_top and anchor is not None and self._goes_to_head(statement, at, anchor):
+            anchor = None
         tried = anchor is not None and isinstance(source.parent(anchor), ast.Try) and source.scope(anchor) is source.scope_root
         if anchor is not None and tried and _root_of(statement) != _module_of(anchor).partition(".")[0]:
             anchor = None  # what is caught there is not about another package
@@ -284,6 +284,13 @@ class Speller:
             scope, block = source.scope_root, None
         self._splices.append(splice)
         self._pending.append(_Pending(local, held, scope, splice.start, block))
+
+    def _goes_to_head(self, statement: str, at: ast.AST, anchor: _Import) -> bool:
+        """Whether an import goes among those of its package, or of its kind; not from below a comment about the old one."""
+        if isinstance(anchor, ast.ImportFrom) and anchor.level:
+            return True
+        about_it = has_heading(self.source, anchor) and _root_of(statement) == _module_of(anchor).partition(".")[0]
+        return not about_it and self._has_place(statement, at, anchor)
 
     def _has_place(self, statement: str, at: ast.AST, anchor: ast.stmt | None) -> bool:
         """Whether the head of the file imports from the same package already, so that one more import runs nothing earlier.
@@ -486,6 +493,12 @@ def insert_before(source: Source, anchor: ast.stmt, text: str, newline: str) -> 
     return Splice(start, start, text.replace("\n", newline + padding) + newline + padding)
 
 
+def has_heading(source: Source, statement: ast.stmt) -> bool:
+    """Whether the line above a statement is a comment, which is about it."""
+    lines = source.utf8[: line_start(source.utf8, source.span(statement)[0])].splitlines()
+    return bool(lines) and lines[-1].lstrip().startswith(b"#")
+
+
 def local_name(alias: ast.alias) -> str:
     """The name an import alias binds."""
     return alias.asname or alias.name.partition(".")[0]
@@ -670,7 +683,7 @@ class Layout:
         rest = utf8[end : line_end(utf8, end)].rstrip()
         after = rest.decode("utf-8").strip()
         place = Place(
-            limit=min(_LONGEST_AS_IT_WAS if node.lineno == node.end_lineno else _LONGEST, _longest_line(source)),
+            limit=min(_longest_import(source.unix(start, end)), _longest_line(source)),
             indent=before if not before.strip() else "",
             unit="\t" if "\t" in before else "    ",
             shared=bool(before.strip()) or after.startswith((";", "\\")),
@@ -690,6 +703,12 @@ class Layout:
         last = range(len(statements))[commented]
         ends = [(pragma and not s.endswith(self.behind)) or n == last for n, s in enumerate(statements)]
         return f"\n{self.place.indent}".join(s + self.behind * bool(end) for s, end in zip(statements, ends, strict=True))
+
+
+def _longest_import(written: str) -> int:
+    """How long the line of an import may be: as those were that its author did not break."""
+    lines = written.split("\n")
+    return _LONGEST_AS_IT_WAS if len(lines) == 1 or max(map(len, lines)) > _LONGEST else _LONGEST
 
 
 def _longest_line(source: Source) -> int:

@@ -196,6 +196,62 @@ def test_the_place_of_an_import(before: str, after: str) -> None:
     assert not applied(run(result.after))
 
 
+HEADED = {
+    "not_joined_over_a_comment_of_its_own": (
+        "def f():\n    from jax import numpy as jnp\n\n    # Enable float64 support\n    from jax.config import config\n\n"
+        "    config.update('jax_enable_x64', True)\n    return jnp\n",
+        "def f():\n    from jax import numpy as jnp\n\n    # Enable float64 support\n    from jax import config\n\n"
+        "    config.update('jax_enable_x64', True)\n    return jnp\n",
+    ),
+    "not_joined_over_a_blank_line": (
+        "def f():\n    from jax import numpy as jnp\n\n    from jax.config import config\n\n    return jnp, config\n",
+        "def f():\n    from jax import numpy as jnp\n\n    from jax import config\n\n    return jnp, config\n",
+    ),
+    "joined_with_the_one_beside_it": (
+        "from jax.experimental.maps import Mesh\n\nfrom jax.experimental.pjit import PartitionSpec\nfrom jax.sharding import NamedSharding\n"
+        "f(Mesh, PartitionSpec, NamedSharding)\n",
+        "from jax.sharding import Mesh\n\nfrom jax.sharding import NamedSharding, PartitionSpec\nf(Mesh, PartitionSpec, NamedSharding)\n",
+    ),
+    "not_sorted_away_from_its_comment": (
+        "def f():\n    import numpy as np\n    # the trees\n    from jax import tree_map\n    import jax\n    return np, tree_map, jax\n",
+        "def f():\n    import numpy as np\n    # the trees\n    from jax.tree_util import tree_map\n    import jax\n    return np, tree_map, jax\n",
+    ),
+    "not_sorted_in_below_the_comment_of_another": (
+        "# rows\nfrom jax.lax import scan\nfrom jax.random import split\nfrom jax.tools import a\nfrom jax.util import safe_zip\n"
+        "f(scan, split, a, safe_zip)\n",
+        "# rows\nfrom jax.lax import scan\nfrom jax.random import split\nfrom jax.tools import a\n"
+        "from jax.example_libraries.optimizers import safe_zip\nf(scan, split, a, safe_zip)\n",
+    ),
+    "what_python_itself_has_stays_below_its_comment": (
+        "import os\n\nimport mine\n# no lambda\nfrom jax import partial\nf(os, mine, partial)\n",
+        "import os\n\nimport mine\n# no lambda\nfrom functools import partial\nf(os, mine, partial)\n",
+    ),
+    "jax_itself_comes_below_the_comment": (
+        "import os\nimport jax.numpy as jnp\n\n# the array type\nfrom jax.interpreters.xla import DeviceArray\n"
+        "f = lambda x: isinstance(x, DeviceArray), os, jnp\n",
+        "import os\nimport jax.numpy as jnp\n\n# the array type\nimport jax\nf = lambda x: isinstance(x, jax.Array), os, jnp\n",
+    ),
+    "a_repeated_one_with_a_comment": (
+        "from jax import lax\nfrom jax import nn\nfrom jax.sharding import Mesh\n# old\nfrom jax.experimental.maps import Mesh\nf(lax, nn, Mesh)\n",
+        "from jax import lax\nfrom jax import nn\nfrom jax.sharding import Mesh\n# old\nfrom jax.sharding import Mesh\nf(lax, nn, Mesh)\n",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "after"), HEADED.values(), ids=HEADED)
+def test_an_import_stays_below_its_comment(before: str, after: str) -> None:
+    result = run(before)
+    assert result.after.decode() == after
+    assert not applied(run(result.after))
+
+
+def test_an_import_as_long_as_the_lines_that_its_author_wrote() -> None:
+    names = "random, vmap, numpy as jnp, local_device_count, devices as get_devices, pmap, jit, device_get"
+    before = f"from jax import {names}, tree_map, \\\n    tree_multimap\nf({names.replace(' as ', ', ')}, tree_map(g), tree_multimap(h))\n"
+    after = run(before).after.decode()
+    assert after.startswith(f"from jax import {names}\n")
+
+
 IDLE = {
     "nobody_uses_it": ("from jax.util import safe_zip\nx = 1\n", "x = 1\n"),
     "another_name": ("from jax.experimental.maps import Mesh, mesh\nf(Mesh)\n", "from jax.sharding import Mesh\nf(Mesh)\n"),
