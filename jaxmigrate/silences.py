@@ -17,11 +17,26 @@ from jaxmigrate.scan import last_part
 _AT_IMPORT = {"ImportError", "Exception", "BaseException"}
 _AT_MODULE = {*_AT_IMPORT, "ModuleNotFoundError"}
 _AT_ATTRIBUTE = {"AttributeError", "Exception", "BaseException"}
+_BROAD = ("Exception", "BaseException")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
 def swallowed(source: Source, node: ast.AST) -> ast.AST | None:
     """The except clause (or ``with suppress``) that makes a failure of the import or attribute at `node` go by unnoticed."""
+    guard = _end_of_failure(source, node)
+    if not isinstance(guard, ast.ExceptHandler):
+        return guard
+    return guard if _is_mute(source, guard.body) and not _is_answered(source, guard) else None
+
+
+def _is_foreseen(source: Source, node: ast.AST) -> bool:
+    """Whether the code around goes on without what fails at `node`, and knows."""
+    guard = _end_of_failure(source, node)
+    return isinstance(guard, ast.ExceptHandler) and _is_mute(source, guard.body) and _is_answered(source, guard)
+
+
+def _end_of_failure(source: Source, node: ast.AST) -> ast.AST | None:
+    """The except clause (or ``with suppress``) in which a failure of the import or attribute at `node` ends."""
     wanted = _errors_of(source, node)
     child: ast.AST = node
     for ancestor in source.ancestors(node):
@@ -30,7 +45,7 @@ def swallowed(source: Source, node: ast.AST) -> ast.AST | None:
         if isinstance(ancestor, ast.Try) and child in ancestor.body:
             handler = next((h for h in ancestor.handlers if _catches(h.type, wanted)), None)
             if handler is not None:
-                return handler if _is_mute(source, handler.body) and not _is_answered(source, ancestor, handler) else None
+                return handler
         if isinstance(ancestor, ast.With) and child in ancestor.body:
             calls = (i.context_expr for i in ancestor.items)
             if any(isinstance(c, ast.Call) and last_part(c.func) == "suppress" and _catch_any(c.args, wanted) for c in calls):
@@ -39,9 +54,10 @@ def swallowed(source: Source, node: ast.AST) -> ast.AST | None:
     return None
 
 
-def _is_answered(source: Source, statement: ast.Try, handler: ast.ExceptHandler) -> bool:
+def _is_answered(source: Source, handler: ast.ExceptHandler) -> bool:
     """Whether the loss was foreseen: a use asks for None, or another ``try`` beside it takes a living name."""
-    if handler.type is None or last_part(handler.type) in ("Exception", "BaseException"):
+    statement = source.parent(handler)
+    if handler.type is None or last_part(handler.type) in _BROAD or not isinstance(statement, ast.Try):
         return False
     imports = [s for s in statement.body if isinstance(s, ast.ImportFrom)]
     names = {alias.asname or alias.name for s in imports for alias in s.names}
@@ -134,7 +150,12 @@ def _import_swallowed(source: Source, proposal: Proposal) -> ast.AST | None:
 
 
 def mark(source: Source, proposals: Sequence[Proposal]) -> None:
-    """Make findings whose failure a guard hides urgent, and say what hides it."""
+    """Make findings whose failure a guard hides urgent, and say what hides it; those of a loss that was foreseen are low."""
+    for proposal in proposals:
+        is_left = not proposal.guard and not proposal.changes and proposal.severity is Severity.NORMAL
+        if is_left and isinstance(proposal.node, ast.alias) and _is_foreseen(source, proposal.node):
+            proposal.severity = Severity.LOW
+            proposal.message += "; the code around it is made for its absence too"
     for proposal, guard in list(hidden(source, proposals)):
         what = "the except clause" if isinstance(guard, ast.ExceptHandler) else "suppress"
         proposal.severity = Severity.URGENT

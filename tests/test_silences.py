@@ -95,6 +95,13 @@ ANOTHER_WAY = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize("name", ["asked_for_none", "successor_beside_it"])
+def test_a_loss_that_was_foreseen_is_left_with_low_severity(name: str) -> None:
+    left = [f for f in run(ANOTHER_WAY[name]).findings if f.outcome is Outcome.MANUAL]
+    assert {(f.codemod, f.severity) for f in left} == {("removed-names", Severity.LOW)}
+    assert all("is made for its absence too" in f.message for f in left)
+
+
 @pytest.mark.parametrize("source", ANOTHER_WAY.values(), ids=ANOTHER_WAY)
 def test_what_tells_or_goes_another_way_is_not_urgent(source: str) -> None:
     assert not urgent(source)
