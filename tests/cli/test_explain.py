@@ -167,7 +167,7 @@ def test_a_name_that_came_back_as_something_else() -> None:
         ("jax.random.normal", "0.5.0: jax.random draws other numbers", "random-bits"),
         ("jax_threefry_partitionable", "0.5.0: jax.random draws other numbers", "random-bits"),
         ("jax.pmap", "0.4.34: the shards of a result of pmap", "pmap-shards"),
-        ("jax.make_mesh", "0.9.0: jax.make_mesh without axis_types", "mesh-axis-types"),
+        ("jax.make_mesh", "0.9.0: jax.make_mesh and AbstractMesh without axis_types", "mesh-axis-types"),
         ("jax.numpy.linalg.solve", "0.3.24: ", "changed-results"),
         ("jax.stages.Compiled.cost_analysis", "0.5.0: compiled.cost_analysis() is a dict", "cost-analysis"),
         ("jax.sharding.PartitionSpec", "0.6.1: PartitionSpec is no tuple", "partition-spec-tuple"),
