@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from jaxmigrate.codemod import REVIEW, Change, Codemod, FileSite, ReplaceExpr, ReplaceText, Report, Rewrite, Template
+from jaxmigrate.codemod import REVIEW, Change, Codemod, FileSite, ReplaceExpr, ReplaceText, Report, Rewrite, Template, last_part
 
 _HOME = "jax.experimental.layout"
 _DEVICE_LOCAL, _LAYOUT, _FORMAT = (f"{_HOME}.{name}" for name in ("DeviceLocalLayout", "Layout", "Format"))
@@ -85,7 +85,11 @@ def _of_compiled(site: FileSite) -> Iterator[Report]:
         return
     for name, new in _COMPILED.items():
         for node in site.source.by_attribute.get(name, ()):
-            if not isinstance(node.ctx, ast.Load) or site.source.infer(node.value) is not None:
+            if (
+                not isinstance(node.ctx, ast.Load)
+                or site.source.infer(node.value) is not None
+                or not _may_be_compiled(site, node)
+            ):
                 continue
             call = site.source.parent(node)
             called = isinstance(call, ast.Call) and call.func is node and not call.args and not call.keywords
@@ -93,3 +97,18 @@ def _of_compiled(site: FileSite) -> Iterator[Report]:
             message = f"{name} of a compiled function is {new}; {site.text(node.value)} is taken to be one"
             change = ReplaceExpr(whole, Template(f"{{x}}.{new}", {"x": node.value}))
             yield Rewrite(message, REVIEW, (change,), at=node, requires="0.7.0")
+
+
+def _may_be_compiled(site: FileSite, node: ast.Attribute) -> bool:
+    """Whether a value of unknown class may be a compiled function: this file compiles, or calls it so, and no class has the name.
+
+    A layout is a common word (``CustomCallArgs.output_layouts`` of a wrapper of custom calls).
+    """
+    source = site.source
+    own = [n for n in source.by_attribute.get(node.attr, ()) if isinstance(n.ctx, ast.Store)]
+    fields = [
+        b for b in source.bindings() if b.name == node.attr and isinstance(source.parent(b.statement or b.node), ast.ClassDef)
+    ]
+    compiles = any(source.resolve(n) is None for n in source.by_attribute.get("compile", ()))  # not re.compile
+    compiles = compiles or bool(source.names("jax.stages.Compiled"))
+    return not own and not fields and (compiles or "compiled" in last_part(node.value).lower())

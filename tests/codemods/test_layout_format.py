@@ -73,3 +73,33 @@ def test_layouts_of_a_compiled_function() -> None:
         "import jax\nc = jax.jit(f).lower(x).compile()\nprint(c.input_formats, c.output_formats)\n",
         **SELECT,
     )
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param("import jax\ndef call(args): return args.output_layouts\n", id="of-anything"),
+        pytest.param(
+            "import jax, re\np = re.compile('x')\ndef call(args): return args.output_layouts\n", id="regular-expression"
+        ),
+        pytest.param(
+            "import jax\nclass W:\n    def __init__(self, s): self.output_layouts = s\n"
+            "def call(args): return args.output_layouts, jax.jit(f).lower(x).compile()\n",
+            id="of-a-class-here",
+        ),
+        pytest.param(
+            "import jax\nclass W:\n    input_layouts: tuple = ()\nc = jax.jit(f).lower(x).compile()\nprint(w.input_layouts)\n",
+            id="field-of-a-class-here",
+        ),
+    ],
+)
+def test_layouts_of_something_else(source: str) -> None:
+    unchanged(source, **SELECT)
+
+
+def test_what_is_called_compiled_is_taken_to_be_so() -> None:
+    rewritten(
+        "import jax\ndef show(compiled): return compiled.input_layouts\n",
+        "import jax\ndef show(compiled): return compiled.input_formats\n",
+        **SELECT,
+    )
