@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from jaxmigrate import presence
-from jaxmigrate.guards import block_of, is_empty, leaves
+from jaxmigrate.guards import block_of, catches, is_empty, leaves
 from jaxmigrate.imports import imported_name
 from jaxmigrate.model import Severity
 from jaxmigrate.names import Source
@@ -43,7 +43,7 @@ def _end_of_failure(source: Source, node: ast.AST) -> ast.AST | None:
         if isinstance(ancestor, _FUNCTIONS):
             return None
         if isinstance(ancestor, ast.Try) and child in ancestor.body:
-            handler = next((h for h in ancestor.handlers if _catches(h.type, wanted)), None)
+            handler = next((h for h in ancestor.handlers if catches(h, wanted)), None)
             if handler is not None:
                 return handler
         if isinstance(ancestor, ast.With) and child in ancestor.body:
@@ -80,12 +80,6 @@ def _errors_of(source: Source, node: ast.AST) -> set[str]:
     if isinstance(statement, ast.Import):
         return _AT_MODULE
     return _AT_IMPORT if isinstance(statement, ast.ImportFrom) else _AT_ATTRIBUTE
-
-
-def _catches(kind: ast.expr | None, wanted: set[str]) -> bool:
-    if kind is None:
-        return True
-    return _catch_any(kind.elts if isinstance(kind, ast.Tuple) else [kind], wanted)
 
 
 def _catch_any(kinds: Sequence[ast.expr], wanted: set[str]) -> bool:
